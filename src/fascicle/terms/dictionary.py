@@ -127,6 +127,7 @@ LONGEST: Final = 256
 _TINY: Final = 2
 NO_KIND: Final = -1  # in place of a set of types: no name matches in this casing
 _TOGETHER: Final = 4096  # names that are cut into words in one call
+_COUNTED: Final = ("entries", "empty", "signs", "too_long", "one_letter")  # classes of entries
 # how the sentences about names end in one, and in several
 _ONE: Final = {"s": "", "were": "was", "have": "has"}
 _SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
@@ -231,51 +232,82 @@ def gather_names(
         InputError: no name is left.
         UsageError: a phrase without a type under a rule that takes none.
     """
-    counts_by_class, sets = Counter[str](), _Sets()
-    phrases: dict[str, int] = {}
-    strict: dict[str, int] = {}
-    for together in batches(entries, _TOGETHER):
-        for entry, words in zip(together, _words_of(together, segmenter), strict=True):
+    phrases = _Phrases(rule)
+    for batch in batches(entries, _TOGETHER):
+        for entry, words in zip(batch, _words_of(batch, segmenter), strict=True):
             _check_type(entry, rule)
-            what = _what(entry, words)
-            counts_by_class["entries"] += 1
-            counts_by_class[what] += 1
-            if what in ("name", "one_letter"):
-                number = sets.number((entry.type,) if entry.type else ())
-                to = strict if rule.is_strict(words) else phrases
-                for form in words if to is strict else _casings(words, entry.type, rule):
-                    to[form] = sets.union(to.get(form, number), number)
-    if not phrases and not strict:
-        entered = plural(counts_by_class["entries"], "entry", "entries")
-        raise InputError(
-            f"the dictionary has {entered} and no name among them; give one with names"
+            phrases.add(entry, words)
+    return phrases.finish()
+
+
+class _Phrases:
+    """Phrases of the entries of a dictionary, each with the number of its set of types."""
+
+    def __init__(self, rule: MatchingRule) -> None:
+        self._rule, self._sets = rule, _Sets()
+        self._classes = Counter[str]()
+        self._phrases: dict[str, int] = {}
+        self._strict: dict[str, int] = {}
+
+    def add(self, entry: DictionaryEntry, words: list[str]) -> None:
+        """Adds an entry in all its casings, or counts why it is no name."""
+        kind = _classify(entry, words)
+        self._classes["entries"] += 1
+        self._classes[kind] += 1
+        if kind not in ("name", "one_letter"):
+            return
+        number = self._sets.number((entry.type,) if entry.type else ())
+        strict = self._rule.is_strict(words)
+        phrases = self._strict if strict else self._phrases
+        for form in words if strict else _casings(words, entry.type, self._rule):
+            phrases[form] = self._sets.union(phrases.get(form, number), number)
+
+    def finish(self) -> _Names:
+        """Returns the names, without stop words.
+
+        Raises:
+            InputError: there is no name.
+        """
+        if not self._phrases and not self._strict:
+            entered = plural(self._classes["entries"], "entry", "entries")
+            raise InputError(
+                f"the dictionary has {entered} and no name among them; give one with names"
+            )
+        sets = self._sets.known
+        several_types = sum(len(sets[number]) > 1 for number in self._phrases.values())
+        stop_words = self._drop_stop_words()
+        self._add_strict_forms()
+        order = sorted(self._phrases)
+        counts = _NameCounts(
+            **{name: self._classes[name] for name in _COUNTED},
+            phrases=len(order),
+            several_types=several_types,
+            stop_words=tuple(stop_words),
         )
-    several = sum(len(sets.known[number]) > 1 for number in phrases.values())
-    removed = sorted(rule.stop_forms() & (phrases.keys() | strict.keys()))
-    for form in removed:
-        phrases.pop(form, None)
-        strict.pop(form, None)
-    for form, number in strict.items():
-        same = phrases.setdefault(form.lower(), NO_KIND)
-        strict[form] = number if same == NO_KIND else sets.union(same, number)
-    order = sorted(phrases)
-    counts = _NameCounts(
-        **{
-            name: counts_by_class[name]
-            for name in ("entries", "empty", "signs", "too_long", "one_letter")
-        },
-        phrases=len(order),
-        several_types=several,
-        stop_words=tuple(removed),
-    )
-    return _Names(
-        table=NameTable.of(order),
-        kinds=array("i", map(phrases.__getitem__, order)),
-        strict=strict,
-        sets=sets.known,
-        types=tuple(sorted({kind for types in sets.known for kind in types})),
-        counts=counts,
-    )
+        return _Names(
+            table=NameTable.of(order),
+            kinds=array("i", map(self._phrases.__getitem__, order)),
+            strict=self._strict,
+            sets=sets,
+            types=tuple(sorted(set().union(*sets))),
+            counts=counts,
+        )
+
+    def _drop_stop_words(self) -> list[str]:
+        stop_words = sorted(self._rule.stop_forms() & (self._phrases.keys() | self._strict.keys()))
+        for form in stop_words:
+            self._phrases.pop(form, None)
+            self._strict.pop(form, None)
+        return stop_words
+
+    def _add_strict_forms(self) -> None:
+        """Adds strict names in lower case, as the table has them, and unites them with equal
+        phrases.
+        """
+        for form, number in self._strict.items():
+            same = self._phrases.setdefault(form.lower(), NO_KIND)
+            if same != NO_KIND:
+                self._strict[form] = self._sets.union(same, number)
 
 
 class _Sets:
@@ -308,7 +340,7 @@ def _check_type(entry: DictionaryEntry, rule: MatchingRule) -> None:
         )
 
 
-def _what(entry: DictionaryEntry, words: list[str]) -> str:
+def _classify(entry: DictionaryEntry, words: list[str]) -> str:
     """Returns the class of an entry, as `_NameCounts` counts it; a ``"name"`` is not counted
     apart.
     """

@@ -168,12 +168,12 @@ class KnownNames:
         remembered = self._types if len(self._types) < _REMEMBERED else {}
         types = {name: kind for name in names if (kind := remembered.get(name)) is not None}
         if new := [name for name in names if name not in types]:
-            types.update(zip(new, self._looked_up(new), strict=True))
+            types.update(zip(new, self._look_up(new), strict=True))
             remembered.update(types)
             self._types = remembered  # never emptied in place: another thread may be reading it
         return {name: kind for name, kind in types.items() if kind}
 
-    def _looked_up(self, names: Sequence[str]) -> list[str]:
+    def _look_up(self, names: Sequence[str]) -> list[str]:
         places, rows = self._pack.rows([key(name, 2) for name in names])
         concepts = self._pack.active.concept[rows].astype(np.int64)
         kinds = self._pack.type_rows[concepts].tolist()

@@ -388,7 +388,7 @@ class Matcher(Annotator):
 
     def _match(self, documents: Iterable[Document]) -> Iterator[_Found]:
         for chunk in portions(documents, characters=_PORTION):
-            yield from self._of_chunk(chunk)
+            yield from self._match_chunk(chunk)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns mentions of each document: one for each type of a matched phrase, without a
@@ -429,7 +429,7 @@ class Matcher(Annotator):
         )
         return Patch(add=add, events=tuple(events))
 
-    def _of_chunk(self, documents: Sequence[Document]) -> Iterator[_Found]:
+    def _match_chunk(self, documents: Sequence[Document]) -> Iterator[_Found]:
         """Yields the matches of each document, and the words that are names in other capitals
         alone.
         """

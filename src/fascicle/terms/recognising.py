@@ -111,7 +111,7 @@ class _Opened:
         self.table = NameTable.open(pack.table)
         self._damage = partial(damage_errors, Path(pack.table).parent)
         self._names: dict[int, tuple[_Name, ...]] = {}
-        self.meanings = lru_cache(maxsize=_REMEMBERED)(self._judged)
+        self.meanings = lru_cache(maxsize=_REMEMBERED)(self._judge)
 
     def find_keys(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
         """Returns starts, ends and rows of the keys that may reach the threshold, in order.
@@ -148,7 +148,7 @@ class _Opened:
                 names_by_key[place].append(_Name(term, kind, key(term.surface, 1), concept))
         self._names.update(zip(new, map(tuple, names_by_key), strict=True))
 
-    def _judged(self, surface: str, row: int) -> tuple[Meaning, ...]:
+    def _judge(self, surface: str, row: int) -> tuple[Meaning, ...]:
         """Returns the meanings of a key for a surface: one for each type, the most probable one
         first.
         """
@@ -278,10 +278,10 @@ class PackRecogniser(Annotator):
         return [
             patch
             for chunk in portions(documents, characters=PORTION)
-            for patch in self._of_chunk(chunk)
+            for patch in self._predict_chunk(chunk)
         ]
 
-    def _of_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
+    def _predict_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
         tokens = self._reader.read([document.text for document in documents])
         added: list[list[Mention]] = [[] for _ in documents]
         events: list[tuple[Event, ...]] = [()] * len(documents)

@@ -121,7 +121,7 @@ class NameSearch:
         behind them.
         """
         parts = sorted(
-            {*_changed(typed[:_KEY]), *([typed[: _KEY - 1]] if len(typed) >= _KEY else [])}
+            {*_spell_slips(typed[:_KEY]), *([typed[: _KEY - 1]] if len(typed) >= _KEY else [])}
         )
         words = np.unique(self._beginning(parts, typed))
         return words[_near(self._bytes(words, len(typed) + 1), typed)]
@@ -191,7 +191,7 @@ def _keys_of(text: Array, places: Ints) -> Array:
     return keys
 
 
-def _changed(part: bytes) -> Iterator[bytes]:
+def _spell_slips(part: bytes) -> Iterator[bytes]:
     """Yields what the beginning of a name may be if that of a query has a slip."""
     for at in range(len(part) + 1):
         head, tail = part[:at], part[at:]

@@ -150,7 +150,7 @@ class VariantRecogniser(Annotator):
         return [Patch(add=tuple(self._mentions(document.text))) for document in documents]
 
     def _mentions(self, text: str) -> Iterator[Mention]:
-        matches = _choose(_counted(text, list(_matches(text))))
+        matches = _choose(_drop_unspoken(text, list(_matches(text))))
         products = {text[match.start : match.end] for match in matches if _is_product(match, text)}
         matches = [match for match in matches if text[match.start : match.end] not in products]
         sure = any(
@@ -165,8 +165,8 @@ class VariantRecogniser(Annotator):
             for match in matches
         ]
         matches = sorted([*matches, *_alleles(text, matches)], key=lambda match: match.start)
-        matches = [match._replace(name=_with_reference(match, text)) for match in matches]
-        numbers = dict(_numbered(text, matches))
+        matches = [match._replace(name=_add_reference(match, text)) for match in matches]
+        numbers = dict(_pair_numbers(text, matches))
         for match in matches:
             yield Mention(
                 ((match.start, match.end),),
@@ -201,7 +201,7 @@ def _is_other(text: str, start: int, end: int) -> bool:
     return bool(labelled or _OTHERS.fullmatch(text, start, end))
 
 
-def _counted(text: str, matches: Sequence[_Found]) -> list[_Found]:
+def _drop_unspoken(text: str, matches: Sequence[_Found]) -> list[_Found]:
     """Returns the matches without those of weak forms of which the text nowhere speaks as of
     variants.
     """
@@ -277,7 +277,7 @@ def _resolve_name(match: _Found, text: str, *, sure: bool, proteins: Collection[
     return f"c.{place}{LETTERS[ref]}>{LETTERS[alt]}" if alt != "=" else f"c.{place}="
 
 
-def _with_reference(match: _Found, text: str) -> str:
+def _add_reference(match: _Found, text: str) -> str:
     """Returns the name with the reference sequence that stands before it:
     ``NM_004333.4:c.1799T>A``.
     """
@@ -335,7 +335,7 @@ def _alleles(text: str, matches: Sequence[_Found]) -> Iterator[_Found]:
                 yield _Found(start, end, name)
 
 
-def _numbered(text: str, matches: Sequence[_Found]) -> Iterator[tuple[str, str]]:
+def _pair_numbers(text: str, matches: Sequence[_Found]) -> Iterator[tuple[str, str]]:
     """Yields names and the rs numbers that stand beside them."""
     for first, second in pairwise(matches):
         if _THE_SAME.fullmatch(text, first.end, second.start) and "" not in (

@@ -104,7 +104,7 @@ def _dna(groups: _Groups) -> str:
     if not start:
         return ""
     if len(ref) > 1:
-        end = end or _moved(start, len(ref) - 1)
+        end = end or _move(start, len(ref) - 1)
     what = "=" if ref == alt else f"{ref}>{alt}" if len(ref) == len(alt) == 1 else f"delins{alt}"
     return _dna_name(groups, start, end, what)
 
@@ -117,9 +117,9 @@ def _dna_event(groups: _Groups) -> str:
         return ""
     size = int(digits[0]) if (digits := re.match(r"\d+", added)) else len(added)
     if event == "ins":
-        end = end or _moved(start, 1)
+        end = end or _move(start, 1)
     elif event != "delins":
-        end, added = end or _moved(start, max(size, 1) - 1), ""
+        end, added = end or _move(start, max(size, 1) - 1), ""
     return _dna_name(groups, start, end, f"{event}{added}")
 
 
@@ -178,14 +178,14 @@ def _protein_event(groups: _Groups) -> str:
     return f"p.{_range(start, end)}{event}{added}"
 
 
-def _deleted(groups: _Groups) -> str:
+def _deletion(groups: _Groups) -> str:
     """The name of a deletion that is written before its amino acids, and of what may be in their
     place.
     """
     return _protein_event({**groups, "event": "delins" if groups["seq"] else "del"})
 
 
-def _deleted_run(groups: _Groups) -> str:
+def _deletion_of_run(groups: _Groups) -> str:
     """The name of a deletion that states its amino acids."""
     seq, end = groups["seq"], int(groups["start"]) + len(groups["seq"]) - 1
     return f"p.{_range(_place(seq[0], groups['start']), _place(seq[-1], str(end)))}del"
@@ -218,7 +218,7 @@ def _number(place: str) -> str:
     return "" if plain.startswith("Ex") else plain.replace("ivs", "IVS")
 
 
-def _moved(start: str, steps: int) -> str:
+def _move(start: str, steps: int) -> str:
     """The place some steps behind another one; there is no place 0."""
     head, sign, digits = re.fullmatch(r"(.*?)([-+]?)(\d+)", start).groups()  # type: ignore[union-attr]
     if sign != "-":
@@ -254,7 +254,7 @@ def variant_forms() -> tuple[VariantForm, ...]:
         *_dna_events(),
         *_protein_forms(),
         *_protein_events(),
-        *_spoken_forms(),
+        *_word_forms(),
     )
 
 
@@ -392,7 +392,7 @@ def _protein_events() -> Iterator[VariantForm]:
     yield _form(longer, lambda groups: f"p.{groups['all'].replace('*', 'Ter')}")
     yield _form(
         rf"del[\s-]?(?P<ref>{_AA3}|[DEFHIKLMPQRSVWY])(?P<start>[1-9]\d+){last}(?:ins{added})?",
-        _deleted,
+        _deletion,
     )
     delta = r"(?:Δ|∆|[Dd]elta[\s-]?)"
     yield _form(
@@ -400,11 +400,11 @@ def _protein_events() -> Iterator[VariantForm]:
     )
     yield _form(rf"(?P<ref>{_AA})(?P<start>\d{{2,5}})\s?(?:Δ|∆)", _protein_event)
     yield _form(rf"(?:{_AA}\d+_)+{_AA}\d+ deletion")
-    yield _form(rf"(?P<start>\d{{1,4}})del(?P<seq>{LETTER}+)", _deleted_run)
+    yield _form(rf"(?P<start>\d{{1,4}})del(?P<seq>{LETTER}+)", _deletion_of_run)
     yield _form(rf"{LETTER}{{2,5}}\s?\d+-\d+\s?(?:ins|del|{_EVENT_NAME})")
 
 
-def _spoken_forms() -> Iterator[VariantForm]:
+def _word_forms() -> Iterator[VariantForm]:
     """Variants in words."""
     to = r"(?:[\s-](?:to|for|with|by|→)[\s-](?:an? |the )?|\s?(?:-{1,3}>|→)\s?)"
     place = rf"{_AT}[\s-](?:c\.)?(?P<start>[-−+]?\d+)(?: position)?"

@@ -375,7 +375,6 @@ import sys
 from tests.support.packs import PARTS
 from tests.terms.pack.test_builder import many
 from fascicle.terms.curation import Curation
-from fascicle.terms.curation import Rule
 from fascicle.terms.pack.builder import *
 from fascicle.terms.pack.layout import SourceFacts
 def told(step, count):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.terms.pack.writing import SortedSpill
+from fascicle.terms.pack.sorting import SortedSpill
 
 
 @given(

@@ -125,22 +125,24 @@ def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
     Raises:
         InputError: neither a text nor a document.
     """
-    return _defined(to_document(text, 1))
+    return _find_definitions(to_document(text, 1))
 
 
-def _defined(document: Document, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
+def _find_definitions(
+    document: Document, at: Collection[int] | None = None
+) -> tuple[Abbreviation, ...]:
     borders = {
         border for section in document.sections or () for border in (section.start, section.end)
     }
     cuts = tuple(sorted({0, len(document.text), *borders}))
     if at is None and len(document.text) <= _KEPT:
-        return _defined_in(document.text, cuts)
+        return _find_cached(document.text, cuts)
     return _within_parts(document.text, cuts, at)
 
 
 # the steps of a pipeline ask one after the other, each for all documents of a batch
 @lru_cache(maxsize=512)
-def _defined_in(text: str, cuts: tuple[int, ...]) -> tuple[Abbreviation, ...]:
+def _find_cached(text: str, cuts: tuple[int, ...]) -> tuple[Abbreviation, ...]:
     return _within_parts(text, cuts, None)
 
 
@@ -166,7 +168,11 @@ def abbreviations_of(
         at: of those that its text defines only those whose first or second bracket is there; all by
             default.
     """
-    return _defined(document, at) if document.abbreviations is None else document.abbreviations
+    return (
+        _find_definitions(document, at)
+        if document.abbreviations is None
+        else document.abbreviations
+    )
 
 
 class _Part:
@@ -210,14 +216,14 @@ class _Part:
         has no long form. Commas and slashes are also within one short form or before a remark, so
         that all parts must fit there.
         """
-        shorts = [self._trimmed(*span) for span in self._split(bracket.start + 1, bracket.end)]
+        shorts = [self._trim(*span) for span in self._split(bracket.start + 1, bracket.end)]
         forms = [self.text[slice(*short)] for short in shorts]
         if not 2 <= len(forms) <= _MOST_SEVERAL or not all(
             _CAPITALS.match(form) and can_be_short(form) for form in forms
         ):
             return None
         floor = self._floor(bracket, sum(map(most_words, forms)) + len(forms))
-        spans = self._split(*self._trimmed(floor, bracket.start))
+        spans = self._split(*self._trim(floor, bracket.start))
         extra = len(spans) - len(forms)  # what is before the first part may have separators too
         if extra < 0:  # one name before two short forms: polymerase chain reaction (PCR and RT-PCR)
             return None
@@ -255,11 +261,11 @@ class _Part:
         there is one.
         """
         end = next((cut.start() for cut in self._parts(bracket)), bracket.end)  # of the first part
-        short = self._trimmed(bracket.start + 1, end)
+        short = self._trim(bracket.start + 1, end)
         if not can_be_short(self.text[slice(*short)]):
             return None
         most = most_words(self.text[slice(*short)])
-        long = self._long(short, self._trimmed(self._floor(bracket, most), bracket.start))
+        long = self._long(short, self._trim(self._floor(bracket, most), bracket.start))
         if long is None or (self._is_glued(bracket) and _BRACKET.search(self.text, *long)):
             return None
         return short, long
@@ -270,19 +276,19 @@ class _Part:
         """
         if self._is_glued(bracket):
             return None
-        end = self._trimmed(max(0, bracket.start - _REACH), bracket.start)[1]
+        end = self._trim(max(0, bracket.start - _REACH), bracket.start)[1]
         tokens = list(_TOKEN.finditer(self.text, max(bracket.floor, end - 2 * LONGEST_SHORT), end))[
             -2:
         ]
         shorts = [
-            self._trimmed(token.start(), end)
+            self._trim(token.start(), end)
             for token in tokens
             if token is tokens[-1] or not (token[0].islower() and token[0].isalpha())
         ]
         shorts = [short for short in shorts if can_be_short(self.text[slice(*short)])]
         for cut in self._ends(bracket) if shorts else ():
             leading = _LEADING.match(self.text, bracket.start + 1, cut)
-            long = self._trimmed(leading.end() if leading else bracket.start + 1, cut)
+            long = self._trim(leading.end() if leading else bracket.start + 1, cut)
             for short in shorts:
                 if self._is_defined(short, long):
                     return short, long
@@ -306,8 +312,8 @@ class _Part:
             return None
         cut = parts[-1]
         long, short = (
-            self._trimmed(bracket.start + 1, cut.start()),
-            self._trimmed(cut.end(), bracket.end),
+            self._trim(bracket.start + 1, cut.start()),
+            self._trim(cut.end(), bracket.end),
         )
         return (
             (short, long)
@@ -325,7 +331,7 @@ class _Part:
         )
         if at is None:
             return None
-        long = self._trimmed(self._start_of_word(window[0], window[0] + at), window[1])
+        long = self._trim(self._start_of_word(window[0], window[0] + at), window[1])
         return long if is_allowed(self.text[slice(*long)], form) else None
 
     def _is_glued(self, bracket: Bracket) -> bool:
@@ -369,7 +375,7 @@ class _Part:
             return at
         return start if dash < 0 else dash + 2
 
-    def _trimmed(self, start: int, end: int) -> Span:
+    def _trim(self, start: int, end: int) -> Span:
         """Returns a range without white space, quotation marks and commas at its ends."""
         while start < end and (self.text[start].isspace() or self.text[start] in _AROUND):
             start += 1

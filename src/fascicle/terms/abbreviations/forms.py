@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 LONGEST_SHORT: Final = 12  # characters; the paper has 10, which leaves out Fru-2,6-P(2)
-_LONGEST_JOINED: Final = 24  # of one word with a hyphen, as sp-PEG-mTNF-alpha-K90R
+_LONGEST_HYPHENATED: Final = 24  # of one word with a hyphen, as sp-PEG-mTNF-alpha-K90R
 _ORDINARY: Final = re.compile("[a-z]{8}")  # of a name rather than of its short form: Leu-enkephalin
 _LONGEST_PART: Final = 3  # letters of a word that a short form has whole: QT
 _MOST_WORDS: Final = 3
@@ -94,7 +94,7 @@ def can_be_short(form: str) -> bool:
     """
     if len(form) < 2:
         return form.isupper()
-    if (len(form) > LONGEST_SHORT and not _is_joined(form)) or not form[0].isalnum():
+    if (len(form) > LONGEST_SHORT and not _is_hyphenated(form)) or not form[0].isalnum():
         return False
     words = form.split()
     if len(words) > 2 and (
@@ -109,10 +109,10 @@ def can_be_short(form: str) -> bool:
     return not _NUMERAL.fullmatch(form)
 
 
-def _is_joined(form: str) -> bool:
+def _is_hyphenated(form: str) -> bool:
     """True if some characters are one word with a hyphen and no ordinary word in it."""
     return (
-        len(form) <= _LONGEST_JOINED
+        len(form) <= _LONGEST_HYPHENATED
         and "-" in form
         and len(form.split()) == 1
         and not _ORDINARY.search(form)

@@ -69,7 +69,7 @@ class Folder:
         # 0: unknown yet; above: one folded character; below: the negative number of a row of what
         # it folds to.
         self._table = np.zeros(BARRIER + 1, dtype=np.int32)
-        self._table[BARRIER] = _coded(BARRIER, SIGN)
+        self._table[BARRIER] = _encode(BARRIER, SIGN)
         # row 0: characters that only Python can fold
         self._rows: list[Ints32] = [np.zeros(0, dtype=np.int32)]
 
@@ -90,7 +90,7 @@ class Folder:
         special = np.flatnonzero(codes < 0)
         rows = -codes[special]
         if (rows == _SLOW).any():
-            return _slowly(points)
+            return _fold_slowly(points)
         return self._expand(codes, special, rows)
 
     def _meet(self, points: Ints32) -> None:
@@ -127,7 +127,7 @@ class Folder:
 _SLOW: Final = 1
 
 
-def _slowly(points: Ints32) -> _Codes:
+def _fold_slowly(points: Ints32) -> _Codes:
     """Folds texts one by one in Python."""
     codes: list[int] = []
     starts: list[int] = []
@@ -135,7 +135,7 @@ def _slowly(points: Ints32) -> _Codes:
     borders = [-1, *np.flatnonzero(points == BARRIER).tolist(), len(points)]
     for before, end in pairwise(borders):
         if before >= 0:
-            codes.append(_coded(BARRIER, SIGN))
+            codes.append(_encode(BARRIER, SIGN))
             starts.append(before)
             ends.append(before + 1)
         part = fold(_text_of(points[before + 1 : end]))
@@ -150,10 +150,10 @@ def _slowly(points: Ints32) -> _Codes:
 
 
 def _code(character: str) -> int:
-    return _coded(ord(character), BLANK if character in SEPARATORS else character_class(character))
+    return _encode(ord(character), BLANK if character in SEPARATORS else character_class(character))
 
 
-def _coded(point: int, kind: int) -> int:
+def _encode(point: int, kind: int) -> int:
     return point << _GROUP_BITS | kind
 
 

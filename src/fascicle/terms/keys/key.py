@@ -75,7 +75,7 @@ def unordered(keys: Sequence[str], canonical: Callable[[Sequence[str]], list[str
         keys: of level 2.
         canonical: makes keys of level 2 of strings.
     """
-    ordered = [_sorted(text) for text in keys]
+    ordered = [_sort_tokens(text) for text in keys]
     again = canonical(ordered)
     changed = [
         at for at, (text, other) in enumerate(zip(ordered, again, strict=True)) if text != other
@@ -93,7 +93,7 @@ def _canonical(surface: str) -> str:
     return " ".join([token.text for token in tokenise(surface)])
 
 
-def _sorted(canonical: str) -> str:
+def _sort_tokens(canonical: str) -> str:
     texts = canonical.split(" ")
     return " ".join(sorted([text for text in texts if text not in _UNORDERED] or texts))
 

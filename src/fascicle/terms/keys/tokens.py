@@ -181,8 +181,8 @@ def _parts_of(run: str) -> tuple[_Part, ...]:
     as without.
     """
     if not _MAY_FALL_APART.search(run):
-        return (_Part(0, len(run), _settled(run)),)
-    return tuple(_Part(start, end, _settled(run[start:end])) for start, end in _cuts(run, 0))
+        return (_Part(0, len(run), _settle(run)),)
+    return tuple(_Part(start, end, _settle(run[start:end])) for start, end in _cuts(run, 0))
 
 
 def _canonical(word: str) -> str:
@@ -212,7 +212,7 @@ def _small(ones: str) -> int:
     return 0 if ones in ("ix", "iv") else ones.count("i") + 5 * ones.count("v")
 
 
-def _settled(word: str) -> str:
+def _settle(word: str) -> str:
     """Returns the canonical form if it is its own canonical form, else the word; so a form never
     has another form.
     """
@@ -322,7 +322,7 @@ def tokenise(text: str) -> list[Token]:
     """Returns the tokens of a text in their order."""
     folded = fold(text)
     tokens: list[Token] = []
-    placed = _without_possessives(_placed(_runs_of(folded.text)))
+    placed = _without_possessives(_place_pieces(_runs_of(folded.text)))
     before = ""
     for (piece, start, end, opens, closes), after in zip_longest(placed, placed[1:]):
         form = piece.symbol if after and after.piece.group == DIGIT else piece.form
@@ -380,7 +380,7 @@ def split_run(run: str, group: int) -> tuple[RunPiece, ...]:
 _known_pieces = lru_cache(maxsize=1 << 14)(split_run)
 
 
-def _placed(runs: list[_Run]) -> list[_Placed]:
+def _place_pieces(runs: list[_Run]) -> list[_Placed]:
     """Returns the pieces of all runs."""
     placed: list[_Placed] = []
     for place, run in enumerate(runs):

@@ -42,7 +42,8 @@ from fascicle.terms.pack.merging import (
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import STYLES
 from fascicle.terms.pack.sets import write_sets
-from fascicle.terms.pack.writing import NamesWriter, OnProgress, SortedSpill, encode_name
+from fascicle.terms.pack.sorting import SortedSpill
+from fascicle.terms.pack.writing import NamesWriter, OnProgress, encode_name
 from fascicle.terms.terms import NAME_KINDS
 
 _MIB: Final = 1 << 20
@@ -170,7 +171,7 @@ def _name_to_show(concept: Merged) -> MergedName | None:
     return min(concept.names, key=rank, default=None)
 
 
-def _text(rule: CurationRule) -> str:
+def _rule_text(rule: CurationRule) -> str:
     """Returns a rule in a line, with the name of its file alone: a pack does not record where it
     was built.
     """
@@ -254,7 +255,7 @@ class _Building:
                 continue
             flags, sources, rule = layout.CASE, name.sources, 0
             if self._parts.curation is not None:
-                flags, sources, rule = self._judged(name, concept.curie, self._parts.curation)
+                flags, sources, rule = self._judge(name, concept.curie, self._parts.curation)
             language, several = self._languages.of(name.language), self._concepts.sets.of(sources)
             numbers = (language, _KINDS[name.kind], several, flags | style, rule)
             self._waiting.append((name.surface, row, numbers, name is name_to_show, table))
@@ -280,7 +281,7 @@ class _Building:
             return "name with characters that no text has"
         return "name that is too long" if len(name.surface) > self._settings.longest else ""
 
-    def _judged(
+    def _judge(
         self, name: MergedName, curie: str, curation: _NameRules
     ) -> tuple[int, tuple[int, ...], int]:
         """Returns flags of a name, the sources that remain, and the number of the text of the
@@ -304,7 +305,7 @@ class _Building:
         return (
             flags,
             remaining or name.sources,
-            self._rules.of("; ".join(_text(curation.rules[rule]) for rule in numbers)),
+            self._rules.of("; ".join(_rule_text(curation.rules[rule]) for rule in numbers)),
         )
 
     def _write_names(self, concepts: int) -> None:

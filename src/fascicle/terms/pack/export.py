@@ -176,7 +176,7 @@ def find_changes(first: Pack, second: Pack) -> Iterator[PackChange]:
         PackError: one of them has values that cannot be.
     """
     for curie, concept, other in _walk(
-        *(_undamaged(pack, _concepts(pack)) for pack in (first, second))
+        *(_check_damage(pack, _concepts(pack)) for pack in (first, second))
     ):
         if (difference := _difference(concept, other)) is not None:
             yield PackChange(
@@ -186,7 +186,9 @@ def find_changes(first: Pack, second: Pack) -> Iterator[PackChange]:
                 before=difference[1],
                 after=difference[2],
             )
-    for _, terms, new_terms in _walk(*(_undamaged(pack, _terms(pack)) for pack in (first, second))):
+    for _, terms, new_terms in _walk(
+        *(_check_damage(pack, _terms(pack)) for pack in (first, second))
+    ):
         terms, new_terms = terms or {}, new_terms or {}
         for which in sorted({**terms, **new_terms}):
             if (difference := _difference(terms.get(which), new_terms.get(which))) is not None:
@@ -234,7 +236,7 @@ def _walk(
         yield key, values.get(0), values.get(1)
 
 
-def _undamaged(pack: Pack, items: Iterator[tuple[str, _V]]) -> Iterator[tuple[str, _V]]:
+def _check_damage(pack: Pack, items: Iterator[tuple[str, _V]]) -> Iterator[tuple[str, _V]]:
     """Yields what is read from a pack; impossible values in its files are its damage."""
     with damage_errors(pack.folder):
         yield from items
@@ -318,17 +320,17 @@ def term_rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
     names = pack.silent if silent else pack.active
     for row in range(len(pack)):
         concept = pack.concept_at(row)
-        head, fields = (concept.curie, concept.type), _of_concept(concept, pack)
+        head, fields = (concept.curie, concept.type), _concept_values(concept, pack)
         terms = [pack.term(names, term) for term in names.of_concept[row].tolist()]
         # the first name can be the label
         for term in sorted(terms, key=lambda term: term.surface != concept.label):
-            yield (*head, *_of_term(term), *fields)
+            yield (*head, *_term_values(term), *fields)
             fields = ("",) * len(_OF_CONCEPT)
         if not terms and concept.obsolete == silent:
             yield (*head, *[""] * (len(COLUMNS) - len(head) - len(fields)), *fields)
 
 
-def _of_concept(concept: Concept, pack: Pack) -> tuple[str, ...]:
+def _concept_values(concept: Concept, pack: Pack) -> tuple[str, ...]:
     references = (
         reference.curie
         if reference.predicate == REFERS
@@ -346,7 +348,7 @@ def _of_concept(concept: Concept, pack: Pack) -> tuple[str, ...]:
     )
 
 
-def _of_term(term: Term) -> tuple[str, ...]:
+def _term_values(term: Term) -> tuple[str, ...]:
     return (
         " ".join(term.surface.split()),  # a tab or an end of line would end the value
         term.kind,

@@ -389,7 +389,7 @@ def check_files(folder: Path, manifest: PackManifest) -> None:
                 f"{place} has {size:,} bytes, where the manifest says {facts.size:,}; {_AGAIN}",
             )
     sizes = {name: facts.size for name, facts in manifest.files.items()}
-    for name, expected in _expected(sizes):
+    for name, expected in _expected_sizes(sizes):
         if sizes.get(name) != expected * file_dtype(name).itemsize:
             raise PackError(
                 f"{folder / name} does not fit to the other files; {_AGAIN}",
@@ -418,7 +418,7 @@ def damage_errors(folder: Path) -> Iterator[None]:
         raise pack_error(folder, message) from None
 
 
-def _expected(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+def _expected_sizes(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     """Yields how many values each file must have, as far as it follows from the sizes of others."""
 
     def count(name: str) -> int:

@@ -29,7 +29,7 @@ from fascicle.terms.pack.arrays import (
     rows_by_owner,
     write_array,
 )
-from fascicle.terms.pack.writing import SortedSpill
+from fascicle.terms.pack.sorting import SortedSpill
 from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 
 # others call them synonyms
@@ -113,7 +113,7 @@ def gather(
             if counts["records"] % _EVERY == 0:
                 watch(name, counts["records"])
             if not record.type and kind is not None:
-                record = _typed(record, kind, name)
+                record = _give_type(record, kind, name)
             try:
                 content = encode(record)
             except UnicodeEncodeError:
@@ -128,7 +128,7 @@ def gather(
     return gathered
 
 
-def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
+def _give_type(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
     if kind:
         return msgspec.structs.replace(record, type=kind)
     if record.names:
@@ -149,8 +149,8 @@ def merge(gathered: Gathered, whole: Collection[int] = ()) -> Iterator[Merged]:
         gathered: all records.
         whole: numbers of sources of which no concept is left out.
     """
-    same = _same_as_named(gathered.spill)
-    for curie, rows in _grouped(gathered.spill.batches()):
+    same = _match_named(gathered.spill)
+    for curie, rows in _group_by_concept(gathered.spill.batches()):
         concept = _merge([_decode_row(row) for row in rows])
         if not concept.type and (concept.names or curie in same):
             gathered.losses["concept that sources only add to"] += 1
@@ -165,7 +165,7 @@ def merge(gathered: Gathered, whole: Collection[int] = ()) -> Iterator[Merged]:
             gathered.losses["concept without a name"] += 1
 
 
-def _grouped(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes]]]:
+def _group_by_concept(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes]]]:
     """Yields the CURIE of each concept, and its rows."""
     for curie, rows in groupby(
         chain.from_iterable(batches), key=lambda row: row[: row.index(b"\0")]
@@ -179,14 +179,14 @@ def _decode_row(row: bytes) -> tuple[int, ConceptRecord]:
     return int.from_bytes(row[end : end + 2], "big"), _DECODER.decode(memoryview(row)[end + 2 :])
 
 
-def _same_as_named(spill: SortedSpill) -> set[bytes]:
+def _match_named(spill: SortedSpill) -> set[bytes]:
     """Returns the concepts that have a name, or match one with a name, in one step or several.
 
     Only concepts with such matches are held in memory.
     """
     neighbours: defaultdict[bytes, list[bytes]] = defaultdict(list)
     named: list[bytes] = []
-    for curie, rows in _grouped(spill.batches(again=True)):
+    for curie, rows in _group_by_concept(spill.batches(again=True)):
         if not any(predicate in row for row in rows for predicate in _SAME):
             continue
         records = [_decode_row(row)[1] for row in rows]

@@ -416,13 +416,13 @@ class Pack:
         """Returns all concepts above one, at any distance, without itself; sorted. The hierarchy
         may have cycles.
         """
-        return self._curies(self._reached(self.parent_rows, self.row(curie)))
+        return self._curies(self._reach(self.parent_rows, self.row(curie)))
 
     def descendants(self, curie: str) -> tuple[str, ...]:
         """Returns all concepts below one, at any distance, without itself; sorted."""
-        return self._curies(self._reached(self.child_rows, self.row(curie)))
+        return self._curies(self._reach(self.child_rows, self.row(curie)))
 
-    def _reached(self, edges: Lists, row: int) -> Ints:
+    def _reach(self, edges: Lists, row: int) -> Ints:
         visited = np.zeros(len(self), dtype=np.bool_)
         front = np.array([row], dtype=np.int64)
         while len(front):

@@ -123,7 +123,7 @@ class Evidence:
         annotated: set[str] = set()
         gold: dict[str, dict[Span, Mention]] = {}
         last: Document | None = None
-        for place in self._find_places(_watched(documents, annotated), own):
+        for place in self._find_places(_watch_types(documents, annotated), own):
             if place.document is not last:
                 last, gold = place.document, self._gold(place.document)
             _judge(place, gold.get(self._canonical(place.mention.type), {}))
@@ -169,7 +169,7 @@ class Evidence:
         return list(names)
 
 
-def _watched(documents: Iterable[Document], annotated: set[str]) -> Iterator[Document]:
+def _watch_types(documents: Iterable[Document], annotated: set[str]) -> Iterator[Document]:
     """Yields the same documents; records which types their gold has."""
     for document in documents:
         annotated.update(mention.type for mention in document.layer(GOLD))
@@ -211,7 +211,7 @@ def _canonical_names() -> Callable[[str], str]:
     return canonical
 
 
-_STRICTER: Final[tuple[Case, ...]] = ("", "initial", "exact")  # by `CasePolicy`
+_CASES: Final[tuple[Case, ...]] = ("", "initial", "exact")  # by `CasePolicy`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,9 +295,9 @@ def _find_verdict(
     right, wrong, rank = sum(counts.right), sum(counts.wrong), _rank(name.surface)
     if right + wrong >= settings.least:
         return (
-            _stricter(counts, settings)
-            or _left_out(counts, settings, common=rank is not None)
-            or _preferred(counts, {term.concept for term in own}, settings)
+            _propose_case(counts, settings)
+            or _propose_exclusion(counts, settings, common=rank is not None)
+            or _propose_preference(counts, {term.concept for term in own}, settings)
         )
     raw = sum(counts.raw)
     if rank is None or raw < settings.common:
@@ -305,7 +305,7 @@ def _find_verdict(
     return _Said("ner_off", wrong + raw * (1 - counts.score))
 
 
-def _stricter(counts: PlaceCounts, settings: ProposalSettings) -> _Said | None:
+def _propose_case(counts: PlaceCounts, settings: ProposalSettings) -> _Said | None:
     """Returns the case policy that keeps the right places, if the others do harm: the one that
     excludes most.
     """
@@ -321,11 +321,13 @@ def _stricter(counts: PlaceCounts, settings: ProposalSettings) -> _Said | None:
         ):
             harm = wrong + _expected_wrong(sum(counts.raw[:policy]), right, wrong)
             if best is None or harm > best.harm:
-                best = _Said("case", harm, case=_STRICTER[policy])
+                best = _Said("case", harm, case=_CASES[policy])
     return best
 
 
-def _left_out(counts: PlaceCounts, settings: ProposalSettings, *, common: bool) -> _Said | None:
+def _propose_exclusion(
+    counts: PlaceCounts, settings: ProposalSettings, *, common: bool
+) -> _Said | None:
     """Proposes to exclude a name that is hardly ever right, or to keep it for linking alone."""
     right, wrong = sum(counts.right), sum(counts.wrong)
     if right >= settings.precision * (right + wrong):
@@ -334,7 +336,9 @@ def _left_out(counts: PlaceCounts, settings: ProposalSettings, *, common: bool) 
     return _Said("drop" if common and not right and not counts.near else "ner_off", harm)
 
 
-def _preferred(counts: PlaceCounts, concepts: set[str], settings: ProposalSettings) -> _Said | None:
+def _propose_preference(
+    counts: PlaceCounts, concepts: set[str], settings: ProposalSettings
+) -> _Said | None:
     """Returns the concept that gold links the name to, if other concepts have the name too."""
     linked = {curie: count for curie, count in counts.concepts.items() if curie in concepts}
     if len(concepts) < 2 or sum(linked.values()) < settings.least:

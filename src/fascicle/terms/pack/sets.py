@@ -84,10 +84,10 @@ def make_sets(pack: Pack) -> _Sets:
     """Makes the sets; the same pack gives the same ones."""
     vocabularies = _vocabulary_ranks(pack)
     keys = _label_keys(pack)
-    table = _ordered(
+    table = _order_edges(
         pack,
         keys,
-        np.concatenate([_stated(pack, vocabularies), _labelled(pack, keys, vocabularies)]),
+        np.concatenate([_stated_edges(pack, vocabularies), _label_edges(pack, keys, vocabularies)]),
     )
     roots = np.arange(len(pack), dtype=np.int64)
     apart = _different(pack)
@@ -167,7 +167,7 @@ def _label_keys(pack: Pack) -> Ints:
     return keys
 
 
-def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
+def _label_edges(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
     """Returns edges between concepts of one type with equal labels; labels that a vocabulary has
     twice are not sure.
     """
@@ -188,7 +188,7 @@ def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
     ).astype(np.int64)
 
 
-def _stated(pack: Pack, vocabularies: Ints) -> Ints:
+def _stated_edges(pack: Pack, vocabularies: Ints) -> Ints:
     """Returns edges that the sources state: concept, other, evidence, and whether it is sure."""
     table = np.array(
         [(*edge, True) for edge in find_edges(pack, _matches)], dtype=np.int64
@@ -215,7 +215,7 @@ def _matches(references: References) -> Iterator[tuple[str, int]]:
     yield from ((curie, REFERENCE) for curie in referred if prefixes[curie.partition(":")[0]] == 1)
 
 
-def _ordered(pack: Pack, keys: Ints, table: Ints) -> Ints:
+def _order_edges(pack: Pack, keys: Ints, table: Ints) -> Ints:
     """Returns possible edges, each pair once with its best evidence, in the order in which they
     are taken.
     """

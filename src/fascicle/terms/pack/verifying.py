@@ -93,11 +93,11 @@ def pack_stats(pack: Pack) -> PackStats:
         normaliser=manifest.normaliser,
         size=sum(facts.size for facts in manifest.files.values()),
         counts=dict(manifest.counts),
-        concepts=_by(manifest.types, pack.type_rows),
-        terms=_by(manifest.types, pack.type_rows[names.concept]),
-        kinds=_by(NAME_KINDS, names.kind),
-        languages=_by(manifest.languages, names.language),
-        cases=_by([case.name for case in CasePolicy], names.flags & layout.CASE),
+        concepts=_count_by_name(manifest.types, pack.type_rows),
+        terms=_count_by_name(manifest.types, pack.type_rows[names.concept]),
+        kinds=_count_by_name(NAME_KINDS, names.kind),
+        languages=_count_by_name(manifest.languages, names.language),
+        cases=_count_by_name([case.name for case in CasePolicy], names.flags & layout.CASE),
         off=int(np.count_nonzero(names.flags & layout.OFF)),
         of_sources={
             source.name: sum(
@@ -117,8 +117,8 @@ def pack_stats(pack: Pack) -> PackStats:
 
 
 def _vocabularies(pack: Pack) -> dict[str, _VocabularyFacts]:
-    concepts = _by(pack.prefixes, pack.prefix_rows)
-    names = _by(pack.prefixes, pack.prefix_rows[pack.active.concept])
+    concepts = _count_by_name(pack.prefixes, pack.prefix_rows)
+    names = _count_by_name(pack.prefixes, pack.prefix_rows[pack.active.concept])
     pairs = np.unique(pack.prefix_rows.astype(np.int64) << 32 | pack.set_rows)
     facts: dict[str, _VocabularyFacts] = {}
     for at, prefix in enumerate(pack.prefixes):
@@ -137,7 +137,7 @@ def _vocabularies(pack: Pack) -> dict[str, _VocabularyFacts]:
     return facts
 
 
-def _by(names: Sequence[str], numbers: Array) -> dict[str, int]:
+def _count_by_name(names: Sequence[str], numbers: Array) -> dict[str, int]:
     counts = np.bincount(numbers, minlength=len(names)).tolist()
     return {name: count for name, count in zip(names, counts, strict=True) if count}
 

@@ -85,7 +85,7 @@ def explain_name(pack: Pack, surface: str) -> Explanation:
     for names in (pack.active, pack.silent):
         _, rows = names.of_keys([keys[2]])
         terms = [pack.term(names, row) for row in rows.tolist()]
-        explained = [_explained(pack, term, _tier(term.surface, keys)) for term in terms]
+        explained = [_explain(pack, term, _tier(term.surface, keys)) for term in terms]
         explained_tables.append(tuple(sorted(explained, key=_order)))
     return Explanation(
         surface=surface,
@@ -111,7 +111,7 @@ def _tier(surface: str, keys: tuple[str, ...]) -> _Tier:
     return next(tier for level, tier in _TIERS if level == 2 or key(surface, level) == keys[level])
 
 
-def _explained(pack: Pack, term: Term, tier: _Tier) -> Explained:
+def _explain(pack: Pack, term: Term, tier: _Tier) -> Explained:
     concept = pack.concept(term.concept)
     return Explained(
         term=term,

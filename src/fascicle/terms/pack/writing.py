@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -24,118 +24,8 @@ from fascicle.terms.pack.arrays import (
     write_array,
 )
 from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, NameStyle, judge_name
+from fascicle.terms.pack.sorting import SortedSpill
 from fascicle.terms.terms import NAME_KINDS
-
-# bytes that a row takes beside its content: the object, its place in a list, and rounding
-_OVERHEAD: Final = 72
-_LEAST_BLOCK: Final = 1 << 16
-_BATCH: Final = 1 << 14  # rows
-
-
-class SortedSpill:
-    """External sort of rows of bytes; rows that do not fit into memory are kept in a temporary
-    folder.
-
-    Rows that are equal come back as often as they were added.
-    """
-
-    def __init__(self, folder: Path, *, memory: int) -> None:
-        """Starts without rows.
-
-        Args:
-            folder: for the runs; it is made when it is needed, and removed when all rows were given
-                back.
-            memory: bytes for rows, about.
-        """
-        self._folder, self._memory = folder, memory
-        self._rows: list[bytes] = []
-        self._size = 0
-        self._runs: list[Path] = []
-
-    def add(self, row: bytes) -> None:
-        """Adds a row."""
-        self._rows.append(row)
-        self._size += len(row) + _OVERHEAD
-        if self._size > self._memory:
-            self._spill()
-
-    def batches(self, *, again: bool = False) -> Iterator[list[bytes]]:
-        """Yields all rows in order, some thousand at a time; to be called after the last row.
-
-        Args:
-            again: whether they will be read once more; the last time frees memory and disk.
-        """
-        if not self._runs:
-            rows = self._rows
-            rows.sort()
-            self._rows = rows if again else []
-            for start in range(0, len(rows), _BATCH):
-                yield rows[start : start + _BATCH]
-            return
-        if self._rows:
-            self._spill()
-        block = max(_LEAST_BLOCK, self._memory // (3 * len(self._runs)))
-        yield from _merged([_blocks(run, block) for run in self._runs])
-        if not again:
-            for run in self._runs:
-                run.unlink()
-            self._folder.rmdir()
-
-    def _spill(self) -> None:
-        self._folder.mkdir(exist_ok=True)
-        path = self._folder / f"{len(self._runs)}.run"
-        self._rows.sort()
-        with path.open("wb") as stream:
-            for start in range(0, len(self._rows), _BATCH):
-                rows = self._rows[start : start + _BATCH]
-                lengths = np.fromiter(map(len, rows), dtype="<u4", count=len(rows))
-                stream.write(np.array([len(rows), int(lengths.sum())], dtype="<u8").tobytes())
-                stream.write(lengths.tobytes())
-                stream.write(b"".join(rows))
-        self._runs.append(path)
-        self._rows, self._size = [], 0
-
-
-def _blocks(path: Path, least: int) -> Iterator[list[bytes]]:
-    """Yields the rows of a run in pieces of at least so many bytes; no file stays open, for
-    there may be many runs.
-    """
-    place, end = 0, path.stat().st_size
-    while place < end:
-        rows: list[bytes] = []
-        size = 0
-        with path.open("rb") as stream:
-            stream.seek(place)
-            while place < end and size < least:
-                count, length = np.frombuffer(stream.read(16), dtype="<u8").tolist()
-                ends = np.cumsum(
-                    np.frombuffer(stream.read(4 * count), dtype="<u4"), dtype=np.int64
-                ).tolist()
-                content = stream.read(length)
-                rows += [content[a:b] for a, b in zip([0, *ends], ends, strict=False)]
-                place, size = stream.tell(), size + length + _OVERHEAD * count
-        yield rows
-
-
-def _merged(runs: list[Iterator[list[bytes]]]) -> Iterator[list[bytes]]:
-    """Merges by pieces: of each run what is not above the least last row in memory; sorting such
-    a piece is a merge.
-    """
-    streams = [(rows, run) for run in runs if (rows := next(run, None))]
-    while streams:
-        pivot = min(rows[-1] for rows, _ in streams)
-        piece: list[bytes] = []
-        remaining = []
-        for rows, run in streams:
-            cut = bisect_right(rows, pivot)
-            piece += rows[:cut]
-            rest = rows[cut:] if cut < len(rows) else next(run, None)
-            if rest:
-                remaining.append((rest, run))
-        streams = remaining
-        piece.sort()
-        yield piece
-
 
 # Numbers of a name on its way; big-endian, so that rows are sorted by concept and language behind
 # key and surface.
@@ -233,56 +123,112 @@ class NamesWriter:
             raise InputError(
                 "a pack can have 2,147,483,647 names; divide its sources into two packs"
             )
-        keys, surfaces, tails = zip(*[row.split(b"\0", 2) for row in rows], strict=True)
-        numbers = np.frombuffer(b"".join(tails), dtype=_TAIL)
-        first_of_key, first_of_surface = _firsts(keys), _firsts(surfaces)
-        first_of_surface |= first_of_key
-        places = np.flatnonzero(first_of_surface).tolist()
-        cases, symbols, probabilities = zip(
-            *[judge_name(surfaces[place].decode()) for place in places], strict=True
+        names = _SortedNames.of(rows)
+        surfaces = [surface.decode() for surface in names.surfaces]
+        cases, symbols, probabilities = (
+            np.array(column) for column in zip(*map(judge_name, surfaces), strict=True)
         )
-        of_surface = np.cumsum(first_of_surface) - 1
-        surface_rows = of_surface + self._surfaces.count
-        styles = (numbers["flags"] & layout.STYLE) // layout.STYLE_UNIT
-        symbolic = styles == NameStyle.symbols
-        styles[symbolic & ~_labels(of_surface, symbolic & (numbers["kind"] == _LABEL))] = (
-            NameStyle.aliases
-        )
-        styles[(numbers["flags"] & layout.PREFERRED) > 0] = NameStyle.chosen
-        if not self._careful:
-            styles[numbers["kind"] == _LABEL] = NameStyle.own
-        judged_cases = np.where(
-            symbolic, np.array(symbols)[of_surface], np.array(cases)[of_surface]
-        )
-        flags = _with_cases(numbers["flags"], judged_cases.astype(np.uint8))
-        own_case = _own_case([cased_letters(surfaces[place].decode()) for place in places])[
-            of_surface
-        ]
-        own_case[(flags & layout.CASE) < CasePolicy.exact] = _ANY_CASE
-        weights = np.array(_WEIGHTS)[numbers["kind"]] * np.where(
-            (flags & layout.PREFERRED) > 0, PREFERRED, 1.0
-        )
-        shares = _shares(
-            np.cumsum(first_of_key) - 1, numbers["concept"].astype(np.int64), weights, own_case
-        )
-        self._keys.extend([keys[place] for place in np.flatnonzero(first_of_key).tolist()])
-        self._surfaces.extend([surfaces[place] for place in places])
-        columns = self._columns
-        columns[layout.STARTS].extend(np.flatnonzero(first_of_key) + self.terms)
-        columns[layout.CONCEPT].extend(numbers["concept"])
-        columns[layout.SURFACE].extend(surface_rows)
-        columns[layout.NAME_KIND].extend(numbers["kind"])
-        columns[layout.LANGUAGE].extend(numbers["language"])
-        columns[layout.FLAGS].extend(flags & ~np.uint8(_SHOWN_LABEL | layout.STYLE))
-        columns[layout.SET].extend(numbers["set"])
-        columns[layout.PRIOR].extend(np.array(probabilities)[of_surface, styles] * shares)
+        policies = np.where(names.symbolic, symbols[names.of_surface], cases[names.of_surface])
+        flags = _with_cases(names.numbers["flags"], policies.astype(np.uint8))
+        styles = names.styles(careful=self._careful)
+        priors = probabilities[names.of_surface, styles] * names.shares(surfaces, flags)
+        self._extend(names, flags, priors)
+        self.terms += len(rows)
+
+    def _extend(self, names: _SortedNames, flags: Array, priors: Floats) -> None:
+        """Adds names to the columns, and those that are shown to the labels of the concepts."""
+        numbers = names.numbers
+        surfaces = names.of_surface + self._surfaces.count
         ruled = np.flatnonzero(numbers["rule"])
-        columns[layout.RULED[0]].extend(ruled + self.terms)
-        columns[layout.RULED[1]].extend(numbers["rule"][ruled])
+        columns = {
+            layout.STARTS: names.key_starts + self.terms,
+            layout.CONCEPT: numbers["concept"],
+            layout.SURFACE: surfaces,
+            layout.NAME_KIND: numbers["kind"],
+            layout.LANGUAGE: numbers["language"],
+            layout.FLAGS: flags & ~np.uint8(_SHOWN_LABEL | layout.STYLE),
+            layout.SET: numbers["set"],
+            layout.PRIOR: priors,
+            layout.RULED[0]: ruled + self.terms,
+            layout.RULED[1]: numbers["rule"][ruled],
+        }
+        for name, values in columns.items():
+            self._columns[name].extend(values)
+        self._keys.extend(names.keys)
+        self._surfaces.extend(names.surfaces)
         labels = np.flatnonzero(flags & _SHOWN_LABEL)
         silent = layout.LIMIT if self._table == layout.SILENT else 0
-        self._labels[numbers["concept"][labels]] = surface_rows[labels] | silent
-        self.terms += len(rows)
+        self._labels[numbers["concept"][labels]] = surfaces[labels] | silent
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SortedNames:
+    """Rows of names, with all rows of each of their keys.
+
+    Attributes:
+        keys: distinct keys.
+        surfaces: distinct surfaces of each key.
+        numbers: those of each row, see `_TAIL`.
+        key_starts: first row of each key.
+        of_key: number of the key of each row.
+        of_surface: number of the surface of each row.
+    """
+
+    keys: list[bytes]
+    surfaces: list[bytes]
+    numbers: Array
+    key_starts: Ints
+    of_key: Ints
+    of_surface: Ints
+
+    @classmethod
+    def of(cls, rows: list[bytes]) -> _SortedNames:
+        """Takes rows that `encode_name` made apart."""
+        keys, surfaces, tails = zip(*[row.split(b"\0", 2) for row in rows], strict=True)
+        first_of_key = _firsts(keys)
+        first_of_surface = first_of_key | _firsts(surfaces)
+        key_starts = np.flatnonzero(first_of_key)
+        return cls(
+            keys=[keys[row] for row in key_starts.tolist()],
+            surfaces=[surfaces[row] for row in np.flatnonzero(first_of_surface).tolist()],
+            numbers=np.frombuffer(b"".join(tails), dtype=_TAIL),
+            key_starts=key_starts,
+            of_key=np.cumsum(first_of_key) - 1,
+            of_surface=np.cumsum(first_of_surface) - 1,
+        )
+
+    @property
+    def symbolic(self) -> Bools:
+        """Whether each name is of a type whose names are symbols."""
+        symbolic: Bools = self._type_styles == NameStyle.symbols
+        return symbolic
+
+    @property
+    def _type_styles(self) -> Array:
+        return (self.numbers["flags"] & layout.STYLE) // layout.STYLE_UNIT
+
+    @property
+    def _preferred(self) -> Bools:
+        preferred: Bools = (self.numbers["flags"] & layout.PREFERRED) > 0
+        return preferred
+
+    def styles(self, *, careful: bool) -> Array:
+        """Returns the `NameStyle` of each name."""
+        styles, is_label = self._type_styles, self.numbers["kind"] == _LABEL
+        symbolic = self.symbolic
+        styles[symbolic & ~_labels(self.of_surface, symbolic & is_label)] = NameStyle.aliases
+        styles[self._preferred] = NameStyle.chosen
+        if not careful:
+            styles[is_label] = NameStyle.own
+        return styles
+
+    def shares(self, surfaces: list[str], flags: Array) -> Floats:
+        """Returns the share of the concept of each name among those of its key."""
+        own_case = _own_case([cased_letters(surface) for surface in surfaces])[self.of_surface]
+        own_case[(flags & layout.CASE) < CasePolicy.exact] = _ANY_CASE
+        weights = np.array(_WEIGHTS)[self.numbers["kind"]]
+        weights *= np.where(self._preferred, PREFERRED, 1.0)
+        return _shares(self.of_key, self.numbers["concept"].astype(np.int64), weights, own_case)
 
 
 def _by_whole_keys(spill: SortedSpill) -> Iterator[list[bytes]]:
@@ -342,7 +288,7 @@ def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floa
         weights: of the rows.
         own_case: how the name of each row must be written, or `_ANY_CASE`.
     """
-    shares_by_row = _among(keys, concepts, weights)
+    shares_by_row = _share_among(keys, concepts, weights)
     cased = np.flatnonzero(own_case != _ANY_CASE)
     pairs = np.unique(np.stack([keys[cased], own_case[cased]]), axis=1)
     for key in unique_values(pairs[0][1:][pairs[0][1:] == pairs[0][:-1]]).tolist():
@@ -350,13 +296,15 @@ def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floa
         own = own_case[start:end]
         for case in unique_values(own[own != _ANY_CASE]).tolist():
             rows = start + np.flatnonzero((own == case) | (own == _ANY_CASE))
-            shares = _among(np.zeros(len(rows), dtype=np.int64), concepts[rows], weights[rows])
+            shares = _share_among(
+                np.zeros(len(rows), dtype=np.int64), concepts[rows], weights[rows]
+            )
             same = own_case[rows] == case
             shares_by_row[rows[same]] = shares[same]
     return shares_by_row
 
 
-def _among(keys: Ints, concepts: Ints, weights: Floats) -> Floats:
+def _share_among(keys: Ints, concepts: Ints, weights: Floats) -> Floats:
     """Returns the weight of the strongest name of each concept, of all of its key."""
     distinct, owners = np.unique((keys << 32) | concepts, return_inverse=True)
     strongest = np.zeros(len(distinct))

@@ -105,7 +105,7 @@ def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int 
     with atomic_writer(path) as stream:
         folder = str(Path(path).absolute().parent)
         return write_table(
-            _checked(keys), stream, hash_of=_TokenHashes().__getitem__, folder=folder, bits=bits
+            _check_order(keys), stream, hash_of=_TokenHashes().__getitem__, folder=folder, bits=bits
         )
 
 
@@ -167,7 +167,9 @@ class _Spilled:
         )
         for part in self._parts:
             part.seek(0)
-            filled.add(_sorted(np.frombuffer(part.read(), dtype=_ENTRY)), self._states, self._rows)
+            filled.add(
+                _sort_entries(np.frombuffer(part.read(), dtype=_ENTRY)), self._states, self._rows
+            )
             part.close()
         sizes = (
             len(filled.filter),
@@ -280,7 +282,7 @@ class _Filled:
         self.repeats = self.repeats or bool((new[1:] == new[:-1]).any())
 
 
-def _sorted(entries: NDArray[Any]) -> NDArray[Any]:
+def _sort_entries(entries: NDArray[Any]) -> NDArray[Any]:
     """Returns states in order; a beginning that is a name too, or stands twice, is left out."""
     entries = entries[np.lexsort((-entries["row"], entries["state"]))]
     stays = np.ones(len(entries), dtype=bool)
@@ -288,7 +290,7 @@ def _sorted(entries: NDArray[Any]) -> NDArray[Any]:
     return entries[stays]
 
 
-def _checked(keys: Iterable[str]) -> Iterator[str]:
+def _check_order(keys: Iterable[str]) -> Iterator[str]:
     before = ""
     for key in keys:
         if key <= before:

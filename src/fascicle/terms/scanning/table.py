@@ -18,6 +18,7 @@ from fascicle.terms.scanning import building
 from fascicle.terms.scanning.layout import TableHeader, arrays_of, open_arrays
 
 _ONE = np.uint8(1)
+_BLANK = np.uint8(ord(" "))
 _BUCKETS = 1 << 14
 
 
@@ -35,7 +36,7 @@ class _Hits(NamedTuple):
     rows: Ints
 
 
-class _Found(NamedTuple):
+class _Located(NamedTuple):
     """Queried states that the table holds: their indices in the query, and where each begins in
     the table.
     """
@@ -122,45 +123,32 @@ class NameTable:
             tokens: of texts.
             inside_words: also names that begin or end inside a word, such as ``IL`` in ``IL2``.
         """
-        known_forms = tokens.known
         at, places, single = self._first(tokens, inside_words=inside_words)
         states = self._states[places]
         hits = [single]
         for depth in range(1, self.layout.longest):
             inside = at + depth < len(tokens.forms)
             at = at[inside]
-            states = self._next(states[inside], known_forms.hashes.values[tokens.forms[at + depth]])
+            states = self._next(
+                states[inside], tokens.known.hashes.values[tokens.forms[at + depth]]
+            )
             located = self._find(states)
             at, states = at[located.which], states[located.which]
             if not len(at):
                 break
-            which, rows = self._ends(_Found(np.arange(len(at)), located.place))
+            which, rows = self._ends(_Located(np.arange(len(at)), located.place))
             ends = _Hits(at[which], at[which] + depth, rows)
             if not inside_words:
                 ends = _select(ends, tokens.closes[ends.last])
             hits.append(_select(ends, self._equal(tokens, ends)))
-        return _sorted(hits)
+        return _sort_hits(hits)
 
     def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, _Hits]:
         """Returns the tokens that names begin with, where their states are, and names of one token.
 
         Each distinct token is looked up once.
         """
-        known_forms = tokens.known
-        present = np.zeros(len(known_forms.hashes.values), dtype=bool)
-        present[tokens.forms] = True
-        forms = np.flatnonzero(present)
-        located = self._find(
-            self._next(building.first_states(len(forms)), known_forms.hashes.values[forms])
-        )
-        place = np.full(len(present), -1, dtype=np.int64)
-        place[forms[located.which]] = located.place
-        which, rows = self._ends(located)
-        names = _Hits(forms[which], forms[which], rows)
-        alone = tokens._replace(forms=np.arange(len(present), dtype=np.int32))
-        names = _select(names, self._equal(alone, names))
-        row = np.full(len(present), -1, dtype=np.int64)
-        row[names.first] = names.rows
+        place, row = self._look_up_forms(tokens)
         places, rows = place[tokens.forms], row[tokens.forms]
         begins, is_name = places >= 0, rows >= 0
         if not inside_words:
@@ -169,16 +157,32 @@ class NameTable:
         at, single = np.flatnonzero(begins), np.flatnonzero(is_name)
         return at, places[at], _Hits(single, single, rows[single])
 
+    def _look_up_forms(self, tokens: TokenArrays) -> tuple[Ints, Ints]:
+        """Returns the place of the state of each form, and the row of the name that it is alone;
+        -1 for none.
+        """
+        hashes = tokens.known.hashes.values
+        present = np.zeros(len(hashes), dtype=bool)
+        present[tokens.forms] = True
+        forms = np.flatnonzero(present)
+        located = self._find(self._next(building.first_states(len(forms)), hashes[forms]))
+        place = np.full(len(hashes), -1, dtype=np.int64)
+        place[forms[located.which]] = located.place
+
+        which, rows = self._ends(located)
+        names = _Hits(forms[which], forms[which], rows)
+        alone = tokens._replace(forms=np.arange(len(hashes), dtype=np.int32))
+        names = _select(names, self._equal(alone, names))
+        row = np.full(len(hashes), -1, dtype=np.int64)
+        row[names.first] = names.rows
+        return place, row
+
     def _next(self, states: Hashes, hashes: Hashes) -> Hashes:
         return building.next_states(states, hashes, bits=self.layout.bits)
 
-    def _find(self, states: Hashes) -> _Found:
+    def _find(self, states: Hashes) -> _Located:
         """Finds which of these states the table holds."""
-        low = building.filter_bits(states, self._low, bits=self.layout.bits)
-        bits = self._filter[(low >> np.uint64(3)).astype(np.int64)] >> (low & np.uint64(7)).astype(
-            np.uint8
-        )
-        which = np.flatnonzero(bits & _ONE)
+        which = np.flatnonzero(self._may_hold(states))
         queries = states[which]
         bucket = (queries >> self._shift).astype(np.int64)
         place, end = self._index[bucket].astype(np.int64), self._index[bucket + 1].astype(np.int64)
@@ -192,9 +196,15 @@ class NameTable:
             places.append(place[same])
             on = stored < queries
             which, queries, place, end = which[on], queries[on], place[on] + 1, end[on]
-        return _Found(_concatenate(numbers), _concatenate(places))
+        return _Located(_concatenate(numbers), _concatenate(places))
 
-    def _ends(self, located: _Found) -> tuple[Ints, Ints]:
+    def _may_hold(self, states: Hashes) -> NDArray[Any]:
+        """Returns the bit of the filter for each state."""
+        low = building.filter_bits(states, self._low, bits=self.layout.bits)
+        byte = self._filter[(low >> np.uint64(3)).astype(np.int64)]
+        return (byte >> (low & np.uint64(7)).astype(np.uint8)) & _ONE
+
+    def _ends(self, located: _Located) -> tuple[Ints, Ints]:
         """Returns the rows of names that end with these states; several where names have equal
         hashes.
         """
@@ -234,51 +244,43 @@ class NameTable:
         return equal
 
     def _equal_bytes(self, tokens: TokenArrays, hits: _Hits) -> Bools:
-        known_forms = tokens.known
+        """Returns the same, by comparing the bytes; a blank stands behind each token here."""
         counts = hits.last - hits.first + 1
         forms = tokens.forms[_ranges(hits.first, counts)]
-        sizes = np.diff(known_forms.starts.values)[forms] + 1  # with the blank after each token
-        owner = np.repeat(np.arange(len(counts)), counts)
-        total = np.zeros(len(counts), dtype=np.int64)
-        np.add.at(total, owner, sizes)
+        texts = tokens.known.starts.values
+        sizes = np.diff(texts)[forms] + 1
+        ends = np.append(0, np.cumsum(sizes))[np.append(0, np.cumsum(counts))]
+
         starts = self._starts[hits.rows].astype(np.int64)
-        equal: Bools = total - 1 == self._starts[hits.rows + 1].astype(np.int64) - starts
-        whole = equal[owner]
-        forms, sizes, owner = forms[whole], sizes[whole], owner[whole]
-        begins = np.cumsum(sizes) - sizes
-        offset = begins - np.repeat(
-            begins[_starts_of(owner)], np.diff(np.append(_starts_of(owner), len(owner)))
-        )
-        for distance in range(int(sizes.max(initial=0))):
-            active = np.flatnonzero(sizes > distance)
-            ours = known_forms.bytes.values[
-                np.minimum(
-                    known_forms.starts.values[forms[active]] + distance,
-                    len(known_forms.bytes.values) - 1,
-                )
-            ]
-            ours = np.where(sizes[active] == distance + 1, np.uint8(32), ours)
-            place = starts[owner[active]] + offset[active] + distance
-            inside = place < self._starts[hits.rows[owner[active]] + 1].astype(np.int64)
-            theirs = self._keys[np.minimum(place, len(self._keys) - 1)]
-            equal[owner[active[inside & (ours != theirs)]]] = False
+        key_sizes = self._starts[hits.rows + 1].astype(np.int64) - starts + 1
+        equal: Bools = np.diff(ends) == key_sizes
+        same_size = np.flatnonzero(equal)
+        compared = np.repeat(equal, counts)
+
+        ours = _with_blanks(tokens.known.bytes.values, texts[forms[compared]], sizes[compared])
+        theirs = _with_blanks(self._keys, starts[same_size], key_sizes[same_size])
+        wrong = np.flatnonzero(ours != theirs)
+        hit_ends = np.cumsum(key_sizes[same_size])
+        equal[same_size[np.searchsorted(hit_ends, wrong, side="right")]] = False
         return equal
+
+
+def _with_blanks(content: NDArray[Any], starts: Ints, sizes: Ints) -> NDArray[Any]:
+    """Returns parts of some bytes, one after the other; the last byte of each is a blank."""
+    parts = content[np.minimum(_ranges(starts, sizes), len(content) - 1)]
+    parts[np.cumsum(sizes) - 1] = _BLANK
+    return parts
 
 
 def _select(hits: _Hits, mask: Bools) -> _Hits:
     return _Hits(hits.first[mask], hits.last[mask], hits.rows[mask])
 
 
-def _sorted(parts: list[_Hits]) -> _Hits:
+def _sort_hits(parts: list[_Hits]) -> _Hits:
     """Returns all hits in order; no two have the same tokens, for these have one key."""
     hits = _Hits(*(_concatenate([part[place] for part in parts]) for place in range(3)))
     order = np.argsort(hits.first << 31 | hits.last)
     return _Hits(hits.first[order], hits.last[order], hits.rows[order])
-
-
-def _starts_of(owner: Ints) -> Ints:
-    """Returns where each number of a sorted array first occurs."""
-    return np.flatnonzero(np.diff(owner, prepend=-1))
 
 
 def _ranges(starts: Ints, counts: Ints) -> Ints:

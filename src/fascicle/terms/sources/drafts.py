@@ -73,6 +73,34 @@ _CONCEPTS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _REASONS: Final[Mapping[str, str]] = MappingProxyType({**ROWS, **_PARTS, **_CONCEPTS})
+_TAXA: Final = "NCBITaxon:"
+# what the taxonomy adds to names that several taxa have
+_UNIQUE: Final = re.compile(r"(?<=\S) <[^<>]+>\Z")
+_MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
+XREF: Final = "oboInOwl:hasDbXref"
+EXACT_MATCH: Final = "skos:exactMatch"
+RELATED: Final = "skos:relatedMatch"
+# of references; not an identifier
+_QUALIFIER: Final = re.compile(r"\bMONDO[:_]([a-z]\w+)", re.IGNORECASE)
+_CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+# Of two kinds that one surface has, the stronger one stays.
+_STRENGTH: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        kind: at
+        for at, kind in enumerate(
+            (
+                "label",
+                "abbreviation",
+                "exact",
+                "previous",
+                "narrow",
+                "broad",
+                "related",
+                "generated",
+            )
+        )
+    }
+)
 
 
 class LostLabel(NamedTuple):
@@ -156,34 +184,6 @@ class SourceReport:
         return sentences
 
 
-_TAXA: Final = "NCBITaxon:"
-# what the taxonomy adds to names that several taxa have
-_UNIQUE: Final = re.compile(r"(?<=\S) <[^<>]+>\Z")
-_MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
-XREF: Final = "oboInOwl:hasDbXref"
-EXACT_MATCH: Final = "skos:exactMatch"
-RELATED: Final = "skos:relatedMatch"
-# of references; not an identifier
-_QUALIFIER: Final = re.compile(r"\bMONDO[:_]([a-z]\w+)", re.IGNORECASE)
-_CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
-# Of two kinds that one surface has, the stronger one stays.
-_STRENGTH: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        kind: at
-        for at, kind in enumerate(
-            (
-                "label",
-                "abbreviation",
-                "exact",
-                "previous",
-                "narrow",
-                "broad",
-                "related",
-                "generated",
-            )
-        )
-    }
-)
 ReadRecords = Callable[[SourceSettings, SourceReport], Iterator[ConceptRecord]]
 
 
@@ -280,22 +280,14 @@ class Draft:
         Returns:
             Whether the concept has the name now, from here or from before.
         """
-        settings, place, surface = self.settings, place or self.place, clean_name(text)
+        place, surface = place or self.place, clean_name(text)
         if self.curie.startswith(_TAXA):
             surface = _UNIQUE.sub("", surface)
-        if settings.shows:
+        if self.settings.shows:
             self.label = self.label or (surface if kind == "label" else "")
             return False
-        language = language or settings.language
-        reasons = (
-            ("name", not surface),
-            ("too-long", len(surface) > settings.max_length),
-            ("too-short", len(surface) < settings.min_length),
-            ("language", settings.languages and language not in settings.languages),
-            ("kind", settings.kinds and kind not in settings.kinds),
-            ("kind", types and is_dropped(types, settings)),
-        )
-        if reason := next((why for why, holds in reasons if holds), ""):
+        language = language or self.settings.language
+        if reason := self._unfit(surface, kind, language, types):
             self.report.lose(reason, place)
             if kind == "label":
                 self.report.lose_label(self.curie, surface, reason)
@@ -306,6 +298,21 @@ class Draft:
         if before is None or _STRENGTH[kind] < _STRENGTH[before]:
             self.names[surface, language] = kind
         return True
+
+    def _unfit(self, surface: str, kind: NameKind, language: str, types: Collection[str]) -> str:
+        """Returns the reason why the settings leave a name out; empty if they do not."""
+        settings = self.settings
+        if not surface:
+            return "name"
+        if len(surface) > settings.max_length:
+            return "too-long"
+        if len(surface) < settings.min_length:
+            return "too-short"
+        if settings.languages and language not in settings.languages:
+            return "language"
+        if settings.kinds and kind not in settings.kinds:
+            return "kind"
+        return "kind" if types and is_dropped(types, settings) else ""
 
     def reference(
         self,

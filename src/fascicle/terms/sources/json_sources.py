@@ -118,9 +118,9 @@ class _Reading:
             for _ in parts.elements():
                 for of_graph in parts.fields():
                     readers: dict[str, _ReadPart] = {
-                        "nodes": self._of_node,
-                        "edges": self._of_edge,
-                        "equivalentNodesSets": self._of_equals,
+                        "nodes": self._read_node,
+                        "edges": self._read_edge,
+                        "equivalentNodesSets": self._read_equals,
                     }
                     if of_graph not in readers:
                         parts.skip()
@@ -135,8 +135,8 @@ class _Reading:
                 "the file is not OBO-Graph JSON, because it has no graphs", at=self._settings.path
             )
 
-    def _of_node(self, raw: str, place: Place) -> Iterator[Draft]:
-        node = _decoded(raw, _Node)
+    def _read_node(self, raw: str, place: Place) -> Iterator[Draft]:
+        node = _decode(raw, _Node)
         if node is not None and node.type not in (None, "CLASS"):
             return
         self._report.rows += 1
@@ -175,9 +175,9 @@ class _Reading:
             draft.state(part, kind, fact.val, language=fact.language)
         return draft
 
-    def _of_edge(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
+    def _read_edge(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
         self._report.rows += 1
-        edge = _decoded(raw, _Edge)
+        edge = _decode(raw, _Edge)
         if edge is None:
             self._report.lose("structure", place)
             return
@@ -194,9 +194,9 @@ class _Reading:
         else:
             self._report.lose("identifier", place)
 
-    def _of_equals(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
+    def _read_equals(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
         self._report.rows += 1
-        equals = _decoded(raw, _Equals)
+        equals = _decode(raw, _Equals)
         concepts = [curie(node, self._settings.prefix) for node in equals.nodes] if equals else []
         if len(concepts) < 2 or not all(concepts):
             self._report.lose("identifier" if equals else "structure", place)
@@ -222,7 +222,7 @@ def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[Co
         yield from finish_records(reading.drafts(JsonParts(stream, at=settings.path)), report)
 
 
-def _decoded(raw: str, kind: type[_T]) -> _T | None:
+def _decode(raw: str, kind: type[_T]) -> _T | None:
     """Returns a part of the file; ``None`` if it has another form."""
     try:
         return msgspec.json.decode(raw, type=kind)
@@ -324,11 +324,11 @@ def _rows(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Plac
         yield from (
             parquet_rows(path, report)
             if path.endswith(".parquet")
-            else _of_json(path, settings, report)
+            else _json_rows(path, settings, report)
         )
 
 
-def _of_json(
+def _json_rows(
     path: str, settings: SourceSettings, report: SourceReport
 ) -> Iterator[tuple[Place, dict[str, Any]]]:
     for place, line in counted_lines(path, settings.encoding, report):

@@ -168,14 +168,14 @@ class _Stanza:
         ):
             kind = "abbreviation"
         language = _language(quoted[2]) or next(filter(None, map(language_of_type, words)), "")
-        self.draft.name(_unescaped(quoted[1]), kind, language=language, place=place, types=words)
+        self.draft.name(_unescape(quoted[1]), kind, language=language, place=place, types=words)
 
     def take_definition(self, tag: str, value: str, place: Place) -> None:
         quoted = _QUOTED.match(value)
         if quoted is None:
             self.draft.report.lose("tag", place)
         elif _language(quoted[2]) in ("", self.draft.settings.language):
-            self.draft.definition = self.draft.definition or _unescaped(quoted[1])
+            self.draft.definition = self.draft.definition or _unescape(quoted[1])
 
     def take_xref(self, tag: str, value: str, place: Place) -> None:
         if self.dialect.taxon and value.startswith(self.dialect.taxon):
@@ -196,7 +196,7 @@ class _Stanza:
     def take_property(self, tag: str, value: str, place: Place) -> None:
         relation, _, other = value.partition(" ")
         quoted = _QUOTED.match(other)
-        text = _unescaped(quoted[1]) if quoted else _plain(other).strip('"')
+        text = _unescape(quoted[1]) if quoted else _plain(other).strip('"')
         part, kind = predicate_meaning(relation)
         self.draft.state(
             part, kind, text, language=_language(quoted[2]) if quoted else "", place=place
@@ -238,7 +238,7 @@ _TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], object]]] = Mapp
 def _plain(value: str) -> str:
     """Returns an identifier or a word without the description, comment or modifiers behind it."""
     words = value.split(None, 1)
-    return _unescaped(words[0]) if words and not words[0].startswith("!") else ""
+    return _unescape(words[0]) if words and not words[0].startswith("!") else ""
 
 
 def _language(rest: str) -> str:
@@ -254,10 +254,10 @@ def _text(value: str) -> str:
     end = re.search(r"(?<!\\)\s!\s", value)
     text = value[: end.start()] if end else value
     modifiers = _MODIFIERS.search(text)
-    return _unescaped(text[: modifiers.start()] if modifiers else text)
+    return _unescape(text[: modifiers.start()] if modifiers else text)
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return (
         _ESCAPE.sub(lambda escape: _MEANS.get(escape[1], escape[1]), text) if "\\" in text else text
     )

@@ -42,13 +42,13 @@ def parquet_columns(path: str) -> list[str]:
         InputError: there is no such file.
         FormatError: it is no Parquet.
     """
-    with _opened(path) as file:
+    with _open(path) as file:
         return list(file.schema_arrow.names)
 
 
 def parquet_rows(path: str, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Yields the rows of a file, by column, and counts them; raises as `parquet_columns`."""
-    with _opened(path) as file:
+    with _open(path) as file:
         for batch in file.iter_batches(batch_size=_TOGETHER):
             for row in batch.to_pylist():
                 report.rows += 1
@@ -56,7 +56,7 @@ def parquet_rows(path: str, report: SourceReport) -> Iterator[tuple[Place, dict[
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[Any]:
+def _open(path: str) -> Iterator[Any]:
     arrow = import_extra("pyarrow", extra="parquet")
     parquet = import_extra("pyarrow.parquet", extra="parquet", package="pyarrow")
     try:

@@ -37,6 +37,9 @@ from fascicle.terms.sources.sssom import read_sssom
 from fascicle.terms.sources.tables import read_table
 from fascicle.terms.terms import ConceptRecord, Name, curie
 
+_Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
+_SECONDS: Final = 5.0  # of processor time, for the names of one record
+
 
 @dataclass(frozen=True, kw_only=True)
 class _SourceReader:
@@ -190,10 +193,6 @@ def _read_checked(
         raise PluginError(message, key=settings.reader) from error
 
 
-_Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
-_SECONDS: Final = 5.0  # of processor time, for the names of one record
-
-
 def _unfit(settings: SourceSettings) -> Callable[[str], str]:
     """Returns a function that gives the reason why `max_tokens` or `without` exclude a name;
     empty if it stays.
@@ -268,34 +267,45 @@ def read_source(
     ):
         if sha256:
             check_hash(path, sha256)
-    keeps, fits, why = _branch(settings, reader), make_name_filter(settings), _unfit(settings)
-    starts, drops, taxa = settings.keep, settings.drop, frozenset(map(curie, settings.taxa))
+    leave_out = _make_record_filter(settings, reader)
+    fits, unfit = make_name_filter(settings), _unfit(settings)
     for record in reader.read(settings, report):
-        reason = ""
-        if (starts and not record.curie.startswith(starts)) or (
-            drops and record.curie.startswith(drops)
-        ):
-            reason = "prefix"
-        elif taxa and record.taxon and record.taxon not in taxa:
-            reason = "taxon"
-        elif record.obsolete and not settings.obsolete:
-            reason = "obsolete"
-        elif not keeps(record.curie):
-            reason = "below"
         place = Place(settings.path, shown=f"{settings.path}, {record.curie}")
-        fit = record.names if reason else fits(record.names, report, place)
-        if not reason and record.names and len(fit) < settings.min_names:
-            reason = "few-names"
-            report.lose_labels(record, lambda surface: why(surface) or "few-names")
-        if reason:
+        if reason := leave_out(record):
             report.lose(reason, place)
             continue
-        if changes := _changes(record, settings, fit):
+        names = fits(record.names, report, place)
+        if record.names and len(names) < settings.min_names:
+            report.lose_labels(record, lambda surface: unfit(surface) or "few-names")
+            report.lose("few-names", place)
+            continue
+        if changes := _changes(record, settings, names):
             record = msgspec.structs.replace(record, **changes)
         report.records += 1
         report.names += len(record.names)
         report.obsolete += record.obsolete
         yield record
+
+
+def _make_record_filter(
+    settings: SourceSettings, reader: _SourceReader
+) -> Callable[[ConceptRecord], str]:
+    """Returns a function that gives the reason why a record is left out; empty if it stays."""
+    in_branch, taxa = _branch(settings, reader), frozenset(map(curie, settings.taxa))
+    starts, drops = settings.keep, settings.drop
+
+    def leave_out(record: ConceptRecord) -> str:
+        if starts and not record.curie.startswith(starts):
+            return "prefix"
+        if drops and record.curie.startswith(drops):
+            return "prefix"
+        if taxa and record.taxon and record.taxon not in taxa:
+            return "taxon"
+        if record.obsolete and not settings.obsolete:
+            return "obsolete"
+        return "" if in_branch(record.curie) else "below"
+
+    return leave_out
 
 
 def read_sources(
@@ -345,25 +355,29 @@ def check_source(settings: SourceSettings) -> _SourceReader:
         raise RecipeError(
             "branches need the tree numbers: give their table as hierarchy", key="branches"
         )
+    _check_types(settings)
+    _check_concepts(settings)
+    return reader
+
+
+def _check_types(settings: SourceSettings) -> None:
     vocabulary = read_vocabulary()
-    for name_of_type in (settings.type, *settings.types.values()):
-        candidates = vocabulary.candidates(name_of_type) if name_of_type else ()
-        if candidates and name_of_type not in candidates:
+    for name in filter(None, (settings.type, *settings.types.values())):
+        candidates = vocabulary.candidates(name)
+        if candidates and name not in candidates:
             raise RecipeError(
-                f"the type {name_of_type!r} is called {' or '.join(candidates)} here; write it so",
+                f"the type {name!r} is called {' or '.join(candidates)} here; write it so",
                 key="type",
             )
+
+
+def _check_concepts(settings: SourceSettings) -> None:
     concepts = {name: getattr(settings, name) for name in ("below", "not_below", "taxa")}
-    for name, several in (*concepts.items(), ("taxon", (settings.taxon,))):
-        for name_of_type in several:
-            if curie(name_of_type) != name_of_type:
-                right = (
-                    f"; write {curie(name_of_type)}"
-                    if curie(name_of_type)
-                    else ", such as MESH:D003920"
-                )
-                raise RecipeError(f"{name} = {name_of_type!r} is not a CURIE{right}", key=name)
-    return reader
+    for name, identifiers in (*concepts.items(), ("taxon", (settings.taxon,))):
+        for identifier in identifiers:
+            if (right := curie(identifier)) != identifier:
+                hint = f"; write {right}" if right else ", such as MESH:D003920"
+                raise RecipeError(f"{name} = {identifier!r} is not a CURIE{hint}", key=name)
 
 
 def check_hash(path: str, sha256: str) -> str:

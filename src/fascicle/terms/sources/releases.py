@@ -59,7 +59,7 @@ def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[Concep
         InputError: a file cannot be opened.
     """
     kinds: list[str] = [""]
-    types = _semantic(settings, report, kinds) if settings.hierarchy else None
+    types = _semantic_types(settings, report, kinds) if settings.hierarchy else None
     for record in read_table(settings, report, layout=_layouts()["umls"]):
         if types is None:
             yield record
@@ -69,7 +69,7 @@ def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[Concep
             report.lose("type", Place(settings.path, shown=f"{settings.path}, {record.curie}"))
 
 
-def _semantic(
+def _semantic_types(
     settings: SourceSettings, report: SourceReport, kinds: list[str]
 ) -> NDArray[np.uint8]:
     """Returns the place in ``kinds`` of the type of each concept, by the number of its CUI:
@@ -105,11 +105,11 @@ def read_snomed(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
         if path:
             own = msgspec.structs.replace(settings, path=path)
             yield from read_table(
-                own, report, layout=_layouts()[layout], superseded=_superseded(own)
+                own, report, layout=_layouts()[layout], superseded=_find_superseded(own)
             )
 
 
-def _superseded(settings: SourceSettings) -> Collection[tuple[str, ...]]:
+def _find_superseded(settings: SourceSettings) -> Collection[tuple[str, ...]]:
     """Returns identifier and time of those rows of a file of RF2 that a later row replaced."""
     at, rows = open_table(
         msgspec.structs.replace(settings, table=TableSettings(separator="\t")),

@@ -55,21 +55,12 @@ def open_table(
         RecipeError: ``where`` or ``unless`` name a column that is not there.
     """
     filters = {**settings.table.where, **settings.table.unless}
-    numbers = all(isinstance(column, int) for column in needed)
+    at: dict[Column, int]
     if settings.path.endswith(".parquet") or Path(settings.path).is_dir():
         at, rows = _parquet(settings, report, [*needed], [*wished, *filters])
     else:
-        lines: _Numbered = islice(
-            numbered_lines(settings.path, settings.encoding), settings.table.skip, None
-        )
-        if numbers:
-            separator, at = settings.table.separator.replace("auto", "\t"), {}
-        else:
-            at, separator, lines = _header(
-                settings, lines, [*map(str, needed)], [*map(str, (*wished, *filters))]
-            )
-        rows = _cut_lines(lines, _cutter(separator), report)
-    if numbers:
+        at, rows = _text(settings, report, needed, [*wished, *filters])
+    if _are_numbers(needed):
         at = {column: int(column) for column in (*needed, *wished)}
         at |= {column: int(column) for column in filters if _NUMBER.fullmatch(column)}
     if missing := [column for column in filters if column not in at]:
@@ -81,7 +72,29 @@ def open_table(
         raise FormatError(f"there is no column {absent[0]!r}; correct columns", at=settings.path)
     width = 1 + max(at[column] for column in needed)
     last = max((at[column] for column in required), default=0)
-    return at, _rows(settings, report, rows=rows, width=width, at=at, last=last)
+    rows = _pad(rows, width=width, size=1 + max(at.values()), last=last, source=(settings, report))
+    return at, _filter(settings, report, rows, at)
+
+
+def _are_numbers(columns: Sequence[Column]) -> bool:
+    return all(isinstance(column, int) for column in columns)
+
+
+def _text(
+    settings: SourceSettings,
+    report: SourceReport,
+    needed: Sequence[Column],
+    wished: Sequence[Column],
+) -> tuple[dict[Column, int], Rows]:
+    """Returns the places of the columns of a text, none where they are numbers, and its rows."""
+    lines: _Numbered = islice(
+        numbered_lines(settings.path, settings.encoding), settings.table.skip, None
+    )
+    separator = settings.table.separator.replace("auto", "\t")
+    at: dict[Column, int] = {}
+    if not _are_numbers(needed):
+        at, separator, lines = _header(settings, lines, [*map(str, needed)], [*map(str, wished)])
+    return at, _cut_lines(lines, _cutter(separator), report)
 
 
 def _header(
@@ -96,20 +109,24 @@ def _header(
         bare = line.lstrip("#").strip(" ")
         first_row = first_row or (bare if not line.startswith("#") else "")
         for separator in _SEPARATORS if stated == "auto" else (stated,):
-            try:
-                cells = [cell.strip() for cell in _cutter(separator)(bare)]
-            except csv.Error:
-                continue
+            cells = _header_cells(bare, separator)
             if all(column in cells for column in needed):
                 present = [column for column in (*needed, *wished) if column in cells]
-                places: dict[Column, int] = {column: cells.index(column) for column in present}
-                return places, separator, lines
+                return {column: cells.index(column) for column in present}, separator, lines
     columns = " and ".join(map(repr, needed))
     raise FormatError(
         f"no line has the columns {columns}; the first row is {first_row[:100]!r}; name the "
         "columns of this table",
         at=settings.path,
     )
+
+
+def _header_cells(line: str, separator: str) -> list[str]:
+    """Returns the cells of a line that may be a header; none if its quotes do not match."""
+    try:
+        return [cell.strip() for cell in _cutter(separator)(line)]
+    except csv.Error:
+        return []
 
 
 def _parquet(
@@ -168,37 +185,26 @@ def _cut_lines(lines: _Numbered, cut: Callable[[str], list[str]], report: Source
             report.lose("quotes", place)
 
 
-def _rows(
-    settings: SourceSettings,
-    report: SourceReport,
-    *,
-    rows: Rows,
-    width: int,
-    at: Mapping[Column, int],
-    last: int,
+def _pad(
+    rows: Rows, *, width: int, size: int, last: int, source: tuple[SourceSettings, SourceReport]
 ) -> Rows:
-    empty = frozenset(settings.table.empty)
-    filters = [
-        (at[column], frozenset(values), True) for column, values in settings.table.where.items()
-    ]
-    filters += [
-        (at[column], frozenset(values), False) for column, values in settings.table.unless.items()
-    ]
-    size, widest = 1 + max(at.values()), 0
+    """Yields the rows that have the needed columns, with an empty cell for each other one.
+
+    Args:
+        rows: as they are cut.
+        width: columns that are needed.
+        size: columns that are read.
+        last: the last column that must be in some row.
+        source: settings, and the report that receives what is lost.
+    """
+    settings, report = source
+    widest = 0
     for place, cells in rows:
         if len(cells) < width:
             report.lose("columns", place)
             continue
         widest = max(widest, len(cells))
-        stripped = [cell.strip() for cell in cells] + [""] * (size - len(cells))
-        cells = [text if text not in empty else "" for text in stripped]
-        if any(
-            ({stripped[column], cells[column]} & values == set()) is includes
-            for column, values, includes in filters
-        ):
-            report.lose("where", place)
-            continue
-        yield place, cells
+        yield place, [cell.strip() for cell in cells] + [""] * (size - len(cells))
     if 0 < widest <= last:
         raise FormatError(
             f"there is no column {last}, counted from 0: the longest row has {widest} columns; "
@@ -207,10 +213,38 @@ def _rows(
         )
 
 
+def _filter(
+    settings: SourceSettings, report: SourceReport, rows: Rows, at: Mapping[Column, int]
+) -> Rows:
+    """Yields the rows that ``where`` and ``unless`` let through, with no cell that says nothing.
+
+    Both compare a cell as it is written, and as an empty one if it is among ``empty``.
+    """
+    empty = frozenset(settings.table.empty)
+    where = _values_by_place(settings.table.where, at)
+    unless = _values_by_place(settings.table.unless, at)
+    for place, written in rows:
+        cells = [text if text not in empty else "" for text in written]
+        if any(
+            values.isdisjoint((written[column], cells[column])) for column, values in where
+        ) or not all(
+            values.isdisjoint((written[column], cells[column])) for column, values in unless
+        ):
+            report.lose("where", place)
+            continue
+        yield place, cells
+
+
+def _values_by_place(
+    conditions: Mapping[str, Sequence[str]], at: Mapping[Column, int]
+) -> list[tuple[int, frozenset[str]]]:
+    return [(at[column], frozenset(values)) for column, values in conditions.items()]
+
+
 def _cutter(separator: str) -> Callable[[str], list[str]]:
     def cut_plain(line: str) -> list[str]:
         cells = line.split(separator)
-        return [_unquoted(cell) for cell in cells] if '"' in line else cells
+        return [_unquote(cell) for cell in cells] if '"' in line else cells
 
     def cut_csv(line: str) -> list[str]:
         return (
@@ -222,7 +256,7 @@ def _cutter(separator: str) -> Callable[[str], list[str]]:
     return cut_csv if separator in ",;" else cut_plain
 
 
-def _unquoted(cell: str) -> str:
+def _unquote(cell: str) -> str:
     """Returns a cell without the quotes around it; other quotes are kept."""
     if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in cell[1:-1].replace('""', ""):
         return cell

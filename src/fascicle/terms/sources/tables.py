@@ -5,7 +5,7 @@ in one row.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, TypeVar
@@ -16,7 +16,7 @@ from fascicle.errors import Place, RecipeError
 from fascicle.settings.base import Settings
 from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, SourceReport
-from fascicle.terms.sources.rows import BETWEEN, open_table
+from fascicle.terms.sources.rows import BETWEEN, Rows, open_table
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind, curie
 
 # What tables call kinds of names, without case, blanks and what is before a colon.
@@ -45,10 +45,16 @@ _LISTS: Final[tuple[NameKind, ...]] = (
     "related",
     "previous",
 )
+_RELATIONS: Final = ("parents", "replaced_by", "references")
+# columns that have one value
+_SINGLE: Final = ("kind", "tag", "language", "definition", "taxon", "rank", "type", "obsolete")
+VERSION: Final = ("id", "effectiveTime")  # columns of a release that name a row and its version
 _PREDICATE: Final = re.compile("[A-Za-z]+:[A-Za-z]+")  # in front of a reference
 _REMEMBERED: Final = 1_000
 _NOTHING: Final = frozenset({"", "-"})  # parts of a cell; ``NaN`` is a gene beside others
 _TRUE: Final = frozenset({"true", "1", "yes", "y"})
+_S = TypeVar("_S", bound=msgspec.Struct)
+_K = TypeVar("_K", bound=str)
 
 
 class TableLayout(Settings, frozen=True, kw_only=True):
@@ -100,11 +106,7 @@ class TableLayout(Settings, frozen=True, kw_only=True):
         return read_table(settings, report, layout=self)
 
 
-_S = TypeVar("_S", bound=msgspec.Struct)
 _GENERIC: Final = TableLayout()
-
-
-VERSION: Final = ("id", "effectiveTime")  # columns of a release that name a row and its version
 
 
 def read_table(
@@ -140,30 +142,54 @@ def read_table(
     wished = [column for column in columns.given().values() if column not in needed]
     wished += VERSION if superseded else ()
     at, rows = open_table(settings, report, needed=needed, wished=wished, required=required)
+    if superseded:
+        rows = _drop_superseded(rows, superseded, at, report)
     reading = _Rows(layout=layout, settings=settings, report=report, at=at)
     draft: Draft | None = None
-    id_at, last = at[columns.id], ("", "")
-    for place, cells in rows:
-        if superseded and tuple(cells[at[column]] for column in VERSION) in superseded:
-            report.lose("superseded", place)
-            continue
-        if cells[id_at] != last[0]:
-            last = cells[id_at], identify(cells[id_at], settings.prefix)
-        identifier = last[1]
-        if not identifier:
-            report.lose("identifier", place)
-            continue
+    for place, identifier, cells in _identify(rows, at[columns.id], settings, report, identify):
         if draft is not None and draft.curie != identifier:
             yield draft.record()
             draft = None
-        new = draft or Draft(settings=settings, report=report, place=place, curie=identifier)
-        if reason := reading.take(place, cells, new):
+        current = draft or Draft(settings=settings, report=report, place=place, curie=identifier)
+        if reason := reading.take(place, cells, current):
             report.lose(reason, place)
-            continue
-        report.used += 1
-        draft = new
+        else:
+            report.used += 1
+            draft = current
     if draft is not None:
         yield draft.record()
+
+
+def _drop_superseded(
+    rows: Rows,
+    superseded: Collection[tuple[str, ...]],
+    at: Mapping[Column, int],
+    report: SourceReport,
+) -> Rows:
+    for place, cells in rows:
+        if tuple(cells[at[column]] for column in VERSION) in superseded:
+            report.lose("superseded", place)
+        else:
+            yield place, cells
+
+
+def _identify(
+    rows: Rows,
+    column: int,
+    settings: SourceSettings,
+    report: SourceReport,
+    identify: Callable[[str, str], str],
+) -> Iterator[tuple[Place, str, list[str]]]:
+    """Yields rows with the CURIEs of their concepts, which follow from the cells of a column."""
+    last, identifier = "", ""
+    for place, cells in rows:
+        if cells[column] != last:
+            last = cells[column]
+            identifier = identify(last, settings.prefix)
+        if identifier:
+            yield place, identifier, cells
+        else:
+            report.lose("identifier", place)
 
 
 class _Rows:
@@ -177,41 +203,15 @@ class _Rows:
         report: SourceReport,
         at: Mapping[Column, int],
     ) -> None:
-        columns = layout.columns
-        self._layout, self._settings, self._report, self._columns = (
-            layout,
-            settings,
-            report,
-            columns,
-        )
+        self._layout, self._settings, self._report = layout, settings, report
         self._tag, self._unnamed = re.compile(layout.tag), re.compile(layout.unnamed)
+        columns = layout.columns
         self._name = at[columns.name] if columns.name is not None else None
-        self._one = {
-            key: at[column]
-            for key in (
-                "kind",
-                "tag",
-                "language",
-                "definition",
-                "taxon",
-                "rank",
-                "type",
-                "obsolete",
-            )
-            if (column := getattr(columns, key)) in at
+        self._single = {
+            key: at[column] for key in _SINGLE if (column := getattr(columns, key)) in at
         }
-        self._lists = [
-            (kind, at[column])
-            for kind in _LISTS
-            for column in getattr(columns, kind)
-            if column in at
-        ]
-        self._relations = [
-            (key, at[column])
-            for key in ("parents", "replaced_by", "references")
-            for column in getattr(columns, key)
-            if column in at
-        ]
+        self._lists = _columns_of(columns, _LISTS, at)
+        self._relations = _columns_of(columns, _RELATIONS, at)
         self._kind = lru_cache(maxsize=_REMEMBERED)(self._kind_of)
 
     def take(self, place: Place, cells: list[str], draft: Draft) -> str:
@@ -222,19 +222,11 @@ class _Rows:
         draft.place = place
         if self._layout.placeholders and not self._layout.placeholders.isdisjoint(cells):
             return "placeholder"
-        places = self._one
-        if self._name is not None and not cells[self._name]:
-            if "kind" not in places or cells[places["kind"]]:
+        if self._name is not None:
+            if cells[self._name]:
+                self._take_name(cells[self._name], cells, draft)
+            elif "kind" not in self._single or self._cell(cells, "kind"):
                 return "no-name"
-        elif self._name is not None:
-            kind = self._kind(
-                cells[places["kind"]] if "kind" in places else "",
-                cells[places["tag"]] if "tag" in places else "",
-            )
-            language = cells[places["language"]].lower() if "language" in places else ""
-            name = cells[self._name]
-            name = self._tag.sub("", name) if self._layout.tag and kind == "label" else name
-            draft.name(name, kind, language=self._layout.languages.get(language, language))
         for kind, column in self._lists:
             for text in self._several(cells[column]):
                 if self._layout.unnamed and self._unnamed.fullmatch(text):
@@ -246,6 +238,16 @@ class _Rows:
                 self._relate(key, text, draft)
         self._describe(cells, draft)
         return ""
+
+    def _cell(self, cells: list[str], key: str) -> str:
+        return cells[self._single[key]] if key in self._single else ""
+
+    def _take_name(self, name: str, cells: list[str], draft: Draft) -> None:
+        kind = self._kind(self._cell(cells, "kind"), self._cell(cells, "tag"))
+        language = self._cell(cells, "language").lower()
+        if self._layout.tag and kind == "label":
+            name = self._tag.sub("", name)
+        draft.name(name, kind, language=self._layout.languages.get(language, language))
 
     def _relate(self, key: str, text: str, draft: Draft) -> None:
         if key == "parents":
@@ -259,7 +261,7 @@ class _Rows:
             draft.reference(other, predicate, prefix=self._layout.table.reference_prefix)
 
     def _describe(self, cells: list[str], draft: Draft) -> None:
-        for key, column in self._one.items():
+        for key, column in self._single.items():
             text = cells[column]
             if not text or key in ("kind", "tag", "language"):
                 continue
@@ -287,6 +289,13 @@ class _Rows:
             for part in cell.split(split) if split else (cell,):
                 if (text := part.strip()) and text not in _NOTHING:
                     yield text
+
+
+def _columns_of(
+    columns: ColumnSettings, keys: Iterable[_K], at: Mapping[Column, int]
+) -> list[tuple[_K, int]]:
+    """Returns the keys of settings that name several columns, each with the place of a column."""
+    return [(key, at[column]) for key in keys for column in getattr(columns, key) if column in at]
 
 
 def _word(text: str) -> str:
