@@ -34,6 +34,9 @@ from fascicle.terms.terms import ConceptRecord, curie
 
 Action = Literal["drop", "ner_off", "case", "add", "prefer", "block"]
 Case = Literal["", "any", "initial", "exact"]
+_Problem = Literal[
+    "dead", "overruled", "contradiction", "unknown-concept", "unknown-source", "twice"
+]
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 CASES: Final[tuple[Case, ...]] = get_args(Case)
 HEADER: Final = ("action", "surface", "source", "concept", "case", "note")
@@ -138,19 +141,25 @@ def _rule(cells: dict[str, Any], place: Place) -> CurationRule:
             f"the concept {identifier!r} is not a CURIE, such as MESH:D003920", at=place
         )
     surface = cells.get("surface", "")
-    if clean_name(surface) != surface:
-        raise FormatError(f"the surface {surface!r} is not a name", at=place)
-    if not surface and (action != "block" or not concept):
-        raise FormatError(
-            f"{action} needs a surface; only block may have a concept alone", at=place
-        )
-    if action in ("add", "prefer") and not concept:
-        raise FormatError(f"{action} needs a concept", at=place)
-    if case and action not in ("case", "add"):
-        raise FormatError(f"{action} has nothing to do with case; leave it empty", at=place)
-    return CurationRule(
+    rule = CurationRule(
         **{**cells, "source": source, "concept": concept, "surface": surface}, place=str(place)
     )
+    if message := _find_fault(rule):
+        raise FormatError(message, at=place)
+    return rule
+
+
+def _find_fault(rule: CurationRule) -> str:
+    """Returns what is wrong with the fields of a rule together; empty if nothing is."""
+    if clean_name(rule.surface) != rule.surface:
+        return f"the surface {rule.surface!r} is not a name"
+    if not rule.surface and (rule.action != "block" or not rule.concept):
+        return f"{rule.action} needs a surface; only block may have a concept alone"
+    if rule.action in ("add", "prefer") and not rule.concept:
+        return f"{rule.action} needs a concept"
+    if rule.case and rule.action not in ("case", "add"):
+        return f"{rule.action} has nothing to do with case; leave it empty"
+    return ""
 
 
 class NameRow(NamedTuple):
@@ -278,11 +287,6 @@ def _fits(rule: CurationRule, row: NameRow) -> bool:
     if rule.source and rule.source != row.source and rule.action != "add":
         return False
     return not rule.concept or rule.concept == row.concept or rule.action == "prefer"
-
-
-_Problem = Literal[
-    "dead", "overruled", "contradiction", "unknown-concept", "unknown-source", "twice"
-]
 
 
 class RuleProblem(NamedTuple):
@@ -416,36 +420,42 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[RuleProblem]:
     """Yields rules without effect, the earlier ones first: the remaining rules have the same
     result as all together.
     """
-    # surface -> names that a rule looks at
-    near: defaultdict[str, dict[NameRow, None]] = defaultdict(dict)
-    looked: defaultdict[int, set[str]] = defaultdict(set)  # rule -> surfaces of these names
-    surfaces_of_rules = {rule.surface for rule in curation.rules}
-    for row in rows:
-        numbers = curation.fitting(row)
-        if numbers or row.surface in surfaces_of_rules:
-            near[row.surface][row] = None
-        for number in numbers:
-            looked[number].add(row.surface)
+    near, looked = _names_near_rules(rows, curation)
     touched = defaultdict(set, {number: {*surfaces} for number, surfaces in looked.items()})
     for row in curation.added().values():
         for number in curation.fitting(row):
             touched[number].add(row.surface)
     gone: set[int] = set()
     for number, rule in enumerate(curation.rules):
-        surfaces = touched[number] | {rule.surface}
+        without = gone | {number}
         if any(
-            _outcome(near, s, curation, gone) != _outcome(near, s, curation, gone | {number})
-            for s in surfaces
+            _outcome(near, surface, curation, gone) != _outcome(near, surface, curation, without)
+            for surface in touched[number] | {rule.surface}
         ):
             continue
-        gone.add(number)
+        gone = without
         what = f"{rule.place}: {rule.action} {rule.surface or rule.concept!r}"
         if looked[number] and rule.action != "add":
-            yield RuleProblem(
-                number, "overruled", f"{what} changes nothing, for other rules decide; remove it"
-            )
+            message = f"{what} changes nothing, for other rules decide; remove it"
+            yield RuleProblem(number, "overruled", message)
         else:
             yield RuleProblem(number, "dead", f"{what} does nothing any more; remove it")
+
+
+def _names_near_rules(
+    rows: Iterable[NameRow], curation: Curation
+) -> tuple[Mapping[str, Iterable[NameRow]], defaultdict[int, set[str]]]:
+    """Returns surface -> names that a rule looks at, and rule -> surfaces of these names."""
+    near: defaultdict[str, dict[NameRow, None]] = defaultdict(dict)
+    looked: defaultdict[int, set[str]] = defaultdict(set)
+    surfaces = {rule.surface for rule in curation.rules}
+    for row in rows:
+        numbers = curation.fitting(row)
+        if numbers or row.surface in surfaces:
+            near[row.surface][row] = None
+        for number in numbers:
+            looked[number].add(row.surface)
+    return near, looked
 
 
 def _outcome(

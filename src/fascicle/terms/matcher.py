@@ -19,6 +19,7 @@ from typing import Final
 
 import numpy as np
 
+from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import Source, read_lines
@@ -39,6 +40,13 @@ from fascicle.terms.keys.key import TokenArrays
 from fascicle.terms.overlaps import Edges, Match, best_segmentation, slices_by_document
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.segment import segmenter as segmenter_of
+
+SOURCE: Final = "dictionary"
+_SHOWN: Final = 5  # types in a summary
+_BITS: Final = (1 << 64) - 1
+_PORTION: Final = 1 << 20  # characters of text that are searched together
+_CUT: Final = -2  # in place of a set of types: the end of a sentence is inside
+_Matched = tuple[tuple[Match, ...], list[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,54 +143,22 @@ def read_dictionary(
     """
     options = options or TsvOptions()
     report = report if report is not None else DictionaryReport()
-    needed = 1 + max(
-        options.name_column, -1 if options.type_column is None else options.type_column
-    )
-    columns, own, other = 0, False, ""
-    name_at, type_at, suspect = options.name_column, options.type_column, options.suspect
+    columns = _Columns(path, options)
     for number, line in read_lines(Source(path=path, encoding=options.encoding)):
         if options.header and number == 1:
             continue
         cells = line.split("\t")
         if line.strip():
-            columns = columns or len(cells)
-            if len(cells) != columns or columns < needed or options.alone:
-                _check_columns(
-                    cells,
-                    needed=needed,
-                    before=columns,
-                    alone=options.alone,
-                    place=Place(path, number),
-                )
-        if not line.strip() or not cells[name_at].strip():
+            columns.check_width(cells, number)
+        if not line.strip() or not cells[options.name_column].strip():
             report.empty += 1
             report.first_empty = report.first_empty or f"{path}, line {number}"
             continue
-        if suspect is not None:
-            value = cells[suspect].strip()
-            same = value.casefold() == options.type.casefold()
-            own, other = own or same, other or ("" if same else value)
         report.entries += 1
-        kind = options.type if type_at is None else cells[type_at].strip()
-        if type_at is not None and not kind:
-            raise FormatError(
-                f"the name {cells[name_at]!r} has no type; give it one, or read a file of names "
-                "without types as such",
-                at=Place(path, number),
-            )
-        concept_at = options.concept_column
-        yield DictionaryEntry(
-            cells[name_at], kind, "" if concept_at is None else cells[concept_at].strip()
-        )
-    if not columns or not report.entries:
+        yield columns.entry(cells, number)
+    if not columns.count or not report.entries:
         raise InputError(f"{path} holds no name; give a table with one name in a row", file=path)
-    if own and other:
-        raise InputError(
-            f"column {options.suspect} of {path} holds the type {options.type!r} and others, "
-            f"such as {other!r}, but "
-            f"type = {options.type!r} is said of all names; leave type out, or give a list of "
-            "the names of that type"
-        )
+    columns.check_suspect()
 
 
 def read_typed_names(
@@ -227,37 +203,81 @@ def pack_dictionary(entries: Iterable[DictionaryEntry]) -> tuple[bytes, int]:
     return gzip.compress(text.encode("utf-8"), mtime=0), len(rows)
 
 
-def _check_columns(
-    cells: list[str], *, needed: int, before: int, alone: bool, place: Place
-) -> None:
-    if len(cells) < needed:
-        raise FormatError(
-            f"{len(cells)} TAB-separated column(s), but {needed} are needed, such as a type, a "
-            "TAB and a name; correct "
-            "the row, or name the columns that the table has",
-            at=place,
-        )
-    if len(cells) != before:
-        raise FormatError(
-            f"{len(cells)} TAB-separated columns, but the first row has {before}; all rows need "
-            "as many",
-            at=place,
-        )
-    if alone and len(cells) > 1:
-        raise FormatError(
-            f"{len(cells)} TAB-separated columns, but rows of phrases without a type have only "
-            "one column; leave "
-            "the other columns out",
-            at=place,
-        )
+class _Columns:
+    """Columns of a table of names.
 
+    Attributes:
+        count: columns of the first row; 0 before it.
+    """
 
-SOURCE: Final = "dictionary"
-_SHOWN: Final = 5  # types in a summary
-_BITS: Final = (1 << 64) - 1
-_PORTION: Final = 1 << 20  # characters of text that are searched together
-_CUT: Final = -2  # in place of a set of types: the end of a sentence is inside
-_Found = tuple[tuple[Match, ...], list[str]]
+    def __init__(self, path: str, options: TsvOptions) -> None:
+        self.count = 0
+        self._path, self._options = path, options
+        last = options.name_column if options.type_column is None else options.type_column
+        self._needed = 1 + max(options.name_column, last)
+        self._is_of_type, self._other_type = False, ""
+
+    def check_width(self, cells: list[str], number: int) -> None:
+        """Raises an error for a row with another number of columns than the first, or than is
+        allowed.
+        """
+        self.count = self.count or len(cells)
+        if len(cells) < self._needed:
+            raise FormatError(
+                f"{len(cells)} TAB-separated column(s), but {self._needed} are needed, such as a "
+                "type, a TAB and a name; correct the row, or name the columns that the table has",
+                at=Place(self._path, number),
+            )
+        if len(cells) != self.count:
+            raise FormatError(
+                f"{len(cells)} TAB-separated columns, but the first row has {self.count}; all "
+                "rows need as many",
+                at=Place(self._path, number),
+            )
+        if self._options.alone and len(cells) > 1:
+            raise FormatError(
+                f"{len(cells)} TAB-separated columns, but rows of phrases without a type have "
+                "only one column; leave the other columns out",
+                at=Place(self._path, number),
+            )
+
+    def entry(self, cells: list[str], number: int) -> DictionaryEntry:
+        """Returns the name of a row.
+
+        Raises:
+            FormatError: it has no type.
+        """
+        options = self._options
+        self._compare_suspect(cells)
+        name = cells[options.name_column]
+        kind = options.type if options.type_column is None else cells[options.type_column].strip()
+        if options.type_column is not None and not kind:
+            raise FormatError(
+                f"the name {name!r} has no type; give it one, or read a file of names without "
+                "types as such",
+                at=Place(self._path, number),
+            )
+        concept_at = options.concept_column
+        return DictionaryEntry(name, kind, "" if concept_at is None else cells[concept_at].strip())
+
+    def _compare_suspect(self, cells: list[str]) -> None:
+        if self._options.suspect is None:
+            return
+        value = cells[self._options.suspect].strip()
+        if value.casefold() == self._options.type.casefold():
+            self._is_of_type = True
+        else:
+            self._other_type = self._other_type or value
+
+    def check_suspect(self) -> None:
+        """Raises an error if the suspect column holds the type of all names, and other types."""
+        if self._is_of_type and self._other_type:
+            kind = self._options.type
+            raise InputError(
+                f"column {self._options.suspect} of {self._path} holds the type {kind!r} and "
+                f"others, such as {self._other_type!r}, but type = {kind!r} is said of all names; "
+                "leave type out, or give a list of the names of that type"
+            )
 
 
 class WordReader:
@@ -279,8 +299,11 @@ class WordReader:
 
     def read(self, texts: list[str]) -> TokenArrays:
         """Returns the words of texts, as of `keys.reader.TokenArrays`."""
-        if self._last is not None and self._last[0] == texts:
-            return self._last[1]
+        if self._last is None or self._last[0] != texts:
+            self._last = (texts, self._cut(texts))
+        return self._last[1]
+
+    def _cut(self, texts: list[str]) -> TokenArrays:
         forms, offset = Forms(hash_of=lambda word: hash(word) & _BITS), 0
         spans: list[tuple[int, int]] = []
         rows: list[int] = []
@@ -291,13 +314,9 @@ class WordReader:
             spans += [(start + offset, end + offset) for start, end in words]
             offset += len(text) + 1
             spans.append((offset - 1, offset - 1))
-        places = np.array(spans, dtype=np.int64).reshape(-1, 2)
+        starts, ends = np.array(spans, dtype=np.int64).reshape(-1, 2).T
         whole = np.ones(len(rows), dtype=bool)
-        tokens = TokenArrays(
-            places[:, 0], places[:, 1], np.array(rows, dtype=np.int32), whole, whole, forms
-        )
-        self._last = (texts, tokens)
-        return tokens
+        return TokenArrays(starts, ends, np.array(rows, dtype=np.int32), whole, whole, forms)
 
 
 class Matcher(Annotator):
@@ -386,7 +405,7 @@ class Matcher(Annotator):
         """
         yield from (matches for matches, _ in self._match(documents))
 
-    def _match(self, documents: Iterable[Document]) -> Iterator[_Found]:
+    def _match(self, documents: Iterable[Document]) -> Iterator[_Matched]:
         for chunk in portions(documents, characters=_PORTION):
             yield from self._match_chunk(chunk)
 
@@ -429,34 +448,34 @@ class Matcher(Annotator):
         )
         return Patch(add=add, events=tuple(events))
 
-    def _match_chunk(self, documents: Sequence[Document]) -> Iterator[_Found]:
+    def _match_chunk(self, documents: Sequence[Document]) -> Iterator[_Matched]:
         """Yields the matches of each document, and the words that are names in other capitals
         alone.
         """
         tokens = self._reader.read([document.text for document in documents])
         hits = self._names.table.find(tokens, inside_words=True)
         starts, ends = tokens.starts[hits.first], tokens.ends[hits.last]
-        kinds = np.full(len(starts), _CUT, dtype=np.int64)
         parts = list(slices_by_document(documents, starts))
+        kinds = np.full(len(starts), _CUT, dtype=np.int64)
         for document, (part, offset) in zip(documents, parts, strict=True):
-            columns = (starts[part] - offset, ends[part] - offset, hits.rows[part])
-            kinds[part] = list(
-                self._kinds(document, zip(*(column.tolist() for column in columns), strict=True))
-            )
-        stays = kinds >= 0
-        stays[stays] = best_segmentation(np.stack([hits.first, hits.last + 1], axis=1)[stays])
+            places = _by_place(starts[part] - offset, ends[part] - offset, hits.rows[part])
+            kinds[part] = list(self._kinds(document, places))
+        names = np.flatnonzero(kinds >= 0)
+        spans = np.stack([hits.first, hits.last + 1], axis=1)[names]
+        kinds[names[~best_segmentation(spans)]] = _CUT
         for document, (part, offset) in zip(documents, parts, strict=True):
-            columns = (starts[part] - offset, ends[part] - offset, kinds[part])
-            named_places = zip(*(column[stays[part]].tolist() for column in columns), strict=True)
-            capital_places = zip(
-                *(column[kinds[part] == NO_KIND].tolist() for column in columns[:2]), strict=True
-            )
-            yield (
-                tuple(
-                    Match(start, end, self._names.sets[kind]) for start, end, kind in named_places
-                ),
-                [document.text[start:end] for start, end in capital_places],
-            )
+            places = _by_place(starts[part] - offset, ends[part] - offset, kinds[part])
+            yield self._divide(document.text, places)
+
+    def _divide(self, text: str, places: Iterable[tuple[int, int, int]]) -> _Matched:
+        matches: list[Match] = []
+        other_capitals: list[str] = []
+        for start, end, kind in places:
+            if kind >= 0:
+                matches.append(Match(start, end, self._names.sets[kind]))
+            elif kind == NO_KIND:
+                other_capitals.append(text[start:end])
+        return tuple(matches), other_capitals
 
     def _kinds(self, document: Document, places: Iterable[tuple[int, int, int]]) -> Iterator[int]:
         """Yields what stands at the places of rows: index of a set of types, or why it is no
@@ -465,6 +484,10 @@ class Matcher(Annotator):
         edges, text = Edges(document, self._reader.rules), document.text
         for start, end, row in places:
             yield _CUT if edges.part(start, end) else self._names.kind(row, text[start:end])
+
+
+def _by_place(starts: Ints, ends: Ints, values: Ints) -> Iterator[tuple[int, int, int]]:
+    return zip(starts.tolist(), ends.tolist(), values.tolist(), strict=True)
 
 
 def _rule(rule: MatchingRule | str) -> MatchingRule:

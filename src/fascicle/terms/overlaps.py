@@ -17,6 +17,7 @@ from fascicle.text.segment import Segmenter, all_sentences
 
 # what sentences of the segmenter end with
 _MAY_END: Final = re.compile(r"[^\w\s-]|[\t\n\r\x85\u2028\u2029]")
+_NO_SPAN: Final = -1
 
 
 class Edges:
@@ -189,26 +190,32 @@ def _best_of_group(spans: list[list[int]]) -> list[bool]:
     """
     origin = spans[0][0]
     size = max(end for _, end in spans) - origin
+    arrived = _best_arrivals(spans, origin, size)
+    selected = [False] * len(spans)
+    token = size
+    while token > 0:
+        index = arrived[token]
+        if index == _NO_SPAN:
+            token -= 1
+        else:
+            selected[index] = True
+            token = spans[index][0] - origin
+    return selected
+
+
+def _best_arrivals(spans: list[list[int]], origin: int, size: int) -> list[int]:
+    """Returns the span by which the best segmentation reaches each token, `_NO_SPAN` for none."""
     starting: list[list[int]] = [[] for _ in range(size)]
     for index, (start, _) in enumerate(spans):
         starting[start - origin].append(index)
     best = [0] + [-1] * size
-    arrived = [-1] * (size + 1)  # the span by which a token is reached, -1 for none
+    arrived = [_NO_SPAN] * (size + 1)
     for token in range(size):
         if best[token] > best[token + 1]:
-            best[token + 1], arrived[token + 1] = best[token], -1
+            best[token + 1], arrived[token + 1] = best[token], _NO_SPAN
         for index in starting[token]:
             end = spans[index][1] - origin
             total = best[token] + (end - token) ** 2
             if total > best[end]:
                 best[end], arrived[end] = total, index
-    selected = [False] * len(spans)
-    token = size
-    while token > 0:
-        index = arrived[token]
-        if index >= 0:
-            selected[index] = True
-            token = spans[index][0] - origin
-        else:
-            token -= 1
-    return selected
+    return arrived

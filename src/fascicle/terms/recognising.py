@@ -33,6 +33,13 @@ from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.segment import segmenter
 
 _BRACKETS: Final = frozenset("()[]{}")
+_SOURCE: Final = "dictionary"
+_TIERS: Final = ("exact", "folded", "canonical")
+_REMEMBERED: Final = 1 << 15  # keys whose names are cached, and surfaces whose meanings are
+PORTION: Final = 1 << 19  # characters of text that are read together
+_LISTED: Final = 20  # types that a sentence names
+_DIGITS: Final = 6  # of a score; what a float of four bytes has
+_PARAGRAPH: Final = re.compile(r"\n\s*\n")
 
 
 def apply_definitions(document: Document, places: Sequence[Occurrence]) -> list[Occurrence]:
@@ -85,15 +92,6 @@ def _brackets(text: str, place: Occurrence) -> Iterator[int]:
         yield from beside
 
 
-_SOURCE: Final = "dictionary"
-_TIERS: Final = ("exact", "folded", "canonical")
-_REMEMBERED: Final = 1 << 15  # keys whose names are cached, and surfaces whose meanings are
-PORTION: Final = 1 << 19  # characters of text that are read together
-_LISTED: Final = 20  # types that a sentence names
-_DIGITS: Final = 6  # of a score; what a float of four bytes has
-_PARAGRAPH: Final = re.compile(r"\n\s*\n")
-
-
 class _Name(NamedTuple):
     """Term that may be meant."""
 
@@ -134,19 +132,22 @@ class _Opened:
         if len(self._names) + len(rows) > _REMEMBERED:
             self._names.clear()
         new = [row for row in rows if row not in self._names]
-        active, types = self.pack.active, self.pack.types
-        places, terms = active.of_key_rows(np.array(new, dtype=np.int64))
-        concepts = active.concept[terms].astype(np.int64)
-        kinds = self.pack.type_rows[concepts].tolist()
         names_by_key: list[list[_Name]] = [[] for _ in new]
-        columns = zip(
-            places.tolist(), self.pack.short_terms(terms), kinds, concepts.tolist(), strict=True
-        )
-        for place, term, number, concept in columns:
-            kind = types[number]
-            if not term.off and (not self.settings.types or kind in self.settings.types):
-                names_by_key[place].append(_Name(term, kind, key(term.surface, 1), concept))
+        for place, name in self._read_names(new):
+            names_by_key[place].append(name)
         self._names.update(zip(new, map(tuple, names_by_key), strict=True))
+
+    def _read_names(self, rows: Sequence[int]) -> Iterator[tuple[int, _Name]]:
+        """Yields the names of keys that are looked for, each with the place of its key among the
+        rows.
+        """
+        places, terms = self.pack.active.of_key_rows(np.array(rows, dtype=np.int64))
+        concepts = self.pack.active.concept[terms].astype(np.int64)
+        types = map(self.pack.types.__getitem__, self.pack.type_rows[concepts].tolist())
+        columns = (places.tolist(), self.pack.short_terms(terms), types, concepts.tolist())
+        for place, term, kind, concept in zip(*columns, strict=True):
+            if not term.off and (not self.settings.types or kind in self.settings.types):
+                yield place, _Name(term, kind, key(term.surface, 1), concept)
 
     def _judge(self, surface: str, row: int) -> tuple[Meaning, ...]:
         """Returns the meanings of a key for a surface: one for each type, the most probable one
@@ -158,10 +159,7 @@ class _Opened:
                 by_type.setdefault(name.type, []).append(name)
         meanings = []
         for kind, names in by_type.items():
-            priors: dict[str, float] = {}
-            for name in names:
-                priors[name.term.concept] = max(priors.get(name.term.concept, 0.0), name.term.prior)
-            score = round(min(1.0, sum(priors.values())), _DIGITS)
+            score = _score(_concept_priors(names))
             if score >= self.settings.threshold:
                 links = self._links(surface, names) if self.settings.links else ()
                 meanings.append(Meaning(kind, score, links))
@@ -174,28 +172,37 @@ class _Opened:
             0 if name.term.surface == surface else 1 if name.folded == simple else 2
             for name in names
         ]
-        best = [name for name, tier in zip(names, tiers, strict=True) if tier == min(tiers)]
-        priors: dict[int, float] = {}
-        for name in best:
-            priors[name.concept_row] = max(priors.get(name.concept_row, 0.0), name.term.prior)
+        tier = min(tiers)
+        priors = _concept_priors(
+            [name for name, other in zip(names, tiers, strict=True) if other == tier]
+        )
         with self._damage():
             (curie, label, same), *other_answers = map(self.pack.answer_at, priors)
         if any(answer[0] != curie for answer in other_answers):
             return ()
         prefix, _, local = curie.partition(":")
-        score = round(min(1.0, sum(priors.values())), _DIGITS)
-        tier = _TIERS[min(tiers)]
-        return (
-            Link(
-                id=local,
-                ontology=prefix,
-                name=label,
-                score=score,
-                tier=tier,
-                curie=curie,
-                same=same,
-            ),
+        link = Link(
+            id=local,
+            ontology=prefix,
+            name=label,
+            score=_score(priors),
+            tier=_TIERS[tier],
+            curie=curie,
+            same=same,
         )
+        return (link,)
+
+
+def _concept_priors(names: Iterable[_Name]) -> dict[int, float]:
+    """Returns the row of each concept -> the prior of its most probable name."""
+    priors: dict[int, float] = {}
+    for name in names:
+        priors[name.concept_row] = max(priors.get(name.concept_row, 0.0), name.term.prior)
+    return priors
+
+
+def _score(priors: Mapping[int, float]) -> float:
+    return round(min(1.0, sum(priors.values())), _DIGITS)
 
 
 class PackRecogniser(Annotator):
@@ -283,34 +290,40 @@ class PackRecogniser(Annotator):
 
     def _predict_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
         tokens = self._reader.read([document.text for document in documents])
-        added: list[list[Mention]] = [[] for _ in documents]
+        mentions: list[list[Mention]] = [[] for _ in documents]
         events: list[tuple[Event, ...]] = [()] * len(documents)
         for pack in self._packs:
-            starts, ends, rows = pack.find_keys(tokens)
-            linked: list[list[Link]] = [[] for _ in documents]
-            for number, (part, offset) in enumerate(slices_by_document(documents, starts)):
-                document = documents[number]
-                spans = zip(
-                    (starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True
-                )
-                places = list(
-                    self._places(pack, document, zip(spans, rows[part].tolist(), strict=True))
-                )
-                for place, meaning in resolve_overlaps(
-                    apply_definitions(document, places), self.settings.overlaps
-                ):
-                    span = (place.start, place.end)
-                    kind, score, links = meaning
-                    added[number].append(
-                        Mention((span,), kind, score=score, source=pack.source, links=links)
-                    )
-                    linked[number].extend(links)
-            origins = pack.pack.origins(linked, step=pack.source)
+            links: list[list[Link]] = []
+            for number, new in enumerate(self._mentions(pack, tokens, documents)):
+                mentions[number] += new
+                links.append([link for mention in new for link in mention.links])
+            origins = pack.pack.origins(links, step=pack.source)
             events = [before + more for before, more in zip(events, origins, strict=True)]
-        yield from (
-            Patch(add=tuple(several), events=notes)
-            for several, notes in zip(added, events, strict=True)
-        )
+        for add, notes in zip(mentions, events, strict=True):
+            yield Patch(add=tuple(add), events=notes)
+
+    def _mentions(
+        self, pack: _Opened, tokens: TokenArrays, documents: Sequence[Document]
+    ) -> Iterator[list[Mention]]:
+        """Yields the mentions of one pack in each document."""
+        starts, ends, rows = pack.find_keys(tokens)
+        parts = slices_by_document(documents, starts)
+        for document, (part, offset) in zip(documents, parts, strict=True):
+            spans = zip(
+                (starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True
+            )
+            hits = zip(spans, rows[part].tolist(), strict=True)
+            places = apply_definitions(document, list(self._places(pack, document, hits)))
+            yield [
+                Mention(
+                    ((place.start, place.end),),
+                    meaning.type,
+                    score=meaning.score,
+                    source=pack.source,
+                    links=meaning.links,
+                )
+                for place, meaning in resolve_overlaps(places, self.settings.overlaps)
+            ]
 
     def _places(
         self, pack: _Opened, document: Document, hits: Iterable[tuple[Span, int]]

@@ -228,23 +228,15 @@ class _Part:
         if extra < 0:  # one name before two short forms: polymerase chain reaction (PCR and RT-PCR)
             return None
         spans = [(spans[0][0], spans[extra][1]), *spans[extra + 1 :]]
-        longs = [
-            self._long(short, self._without_dose(span))
-            for short, span in zip(shorts, spans, strict=False)
-        ]
-        whole = [
-            long for at, long in enumerate(longs) if long and (not at or long[0] == spans[at][0])
-        ]
-        if len(whole) == len(forms):
-            return list(zip(shorts, whole, strict=True))
-        if any(sign in self.text[bracket.start : bracket.end] for sign in ",/"):
+        pairs = []
+        for number, (short, span) in enumerate(zip(shorts, spans, strict=True)):
+            long = self._long(short, self._without_dose(span))
+            if long and (number == 0 or long[0] == span[0]):
+                pairs.append((short, long))
+        words = self.text[bracket.start : bracket.end]
+        if len(pairs) < len(shorts) and any(sign in words for sign in ",/"):
             return None
-        pairs = zip(shorts, longs, spans, strict=False)
-        return [
-            (short, long)
-            for short, long, span in pairs
-            if long and (span is spans[0] or long[0] == span[0])
-        ]
+        return pairs
 
     def _split(self, start: int, end: int) -> list[Span]:
         """Returns the ranges between words and signs that coordinate."""

@@ -50,18 +50,24 @@ class Pairs:
     def __init__(self, document: Document, *, at: Collection[int] | None = None) -> None:
         """Reads the definitions; see `find_abbreviations`."""
         self._text = document.text
-        self._of_short: dict[str, list[_Definition]] = defaultdict(list)
-        longs: dict[str, str] = {}
-        # of the forms in definitions: key of the pair, and its start
-        self._places: dict[Span, tuple[str, int]] = {}
-        definitions = [
-            (definition, places)
-            for places in abbreviations_of(document, at=at)
-            if (definition := self._definition(places))
+        stated = [
+            (definition, place)
+            for place in abbreviations_of(document, at=at)
+            if (definition := self._definition(place))
         ]
-        definitions.sort(key=lambda pair: (pair[0].begins, pair[1]))
+        definitions = sorted(stated, key=lambda pair: (pair[0].begins, pair[1]))
+        self._of_short: dict[str, list[_Definition]] = defaultdict(list)
         for definition, _ in definitions:
             self._of_short[_singular(definition.short)].append(definition)
+        # of the forms in definitions: key of the pair, and its start
+        self._places: dict[Span, tuple[str, int]] = {}
+        self._pairs = self._unite(definitions)
+        # of keys; that of an ASCII name is as long as the name
+        self._lengths = frozenset(map(len, self._pairs))
+
+    def _unite(self, definitions: Sequence[tuple[_Definition, Abbreviation]]) -> dict[str, Pair]:
+        """Returns key of a long form -> the pair of all its definitions; notes their places."""
+        longs: dict[str, str] = {}
         shorts: dict[str, dict[str, None]] = defaultdict(dict)
         for definition, (short, long) in definitions:
             name = self._root(definition)
@@ -70,11 +76,7 @@ class Pairs:
             longs.setdefault(simple, name)
             for place in (short, long, self._whole(short, long)):
                 self._places.setdefault(place, (simple, long[0]))
-        self._pairs = {
-            simple: Pair(long, tuple(shorts[simple])[:_MOST]) for simple, long in longs.items()
-        }
-        # of keys; that of an ASCII name is as long as the name
-        self._lengths = frozenset(map(len, self._pairs))
+        return {simple: Pair(long, tuple(shorts[simple])[:_MOST]) for simple, long in longs.items()}
 
     def __len__(self) -> int:
         """Returns the number of pairs."""

@@ -207,12 +207,12 @@ class _Long:
         self._types = frozenset[str]().union(*map(layer.types, within))
         self._is_headed = any(place[1] > layer.text.rfind(" ", *long) for place in within)
         self._is_mentioned = layer.overlaps(long)
-        self.said: Sequence[Mention] = ()
+        self.deciding: Sequence[Mention] = ()
         if rules.spread == "exact":
-            self.said = layer.at_best(long)
+            self.deciding = layer.at_best(long)
         elif rules.spread == "end":
             over = [span for span in layer.ending.get(long[1], ()) if span in layer.at]
-            self.said = layer.at_best(over[0]) if over else ()
+            self.deciding = layer.at_best(over[0]) if over else ()
 
     def denies(self, types: _Types) -> bool:
         """True if the long form is no mention, or has mentions of other types alone, all before
@@ -230,19 +230,23 @@ def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: Abbreviat
     for short, long in pairs:
         definitions[layer.text[slice(*short)]].append(_Long(layer, short, long, rules))
     places = find_occurrences(layer.text, definitions)
-    for form in sorted(places, key=lambda long_form: (-len(long_form), long_form)):
+    for form in sorted(places, key=lambda form: (-len(form), form)):
         long_forms = sorted(definitions[form], key=lambda long_form: long_form.begins)
         begins = [long_form.begins for long_form in long_forms]
         for span in places[form]:
-            long_form = long_forms[max(0, bisect_right(begins, span[0]) - 1)]
-            where = f"as the long form at {long_form.span[0]}-{long_form.span[1]}"
-            if long_form.said:
-                if not layer.types(span) & {mention.type for mention in long_form.said}:
-                    layer.set_types(span, long_form.said, where)
-            elif rules.drop and layer.overlaps(span):
-                for part in layer.within(span):
-                    if contains(span, part) and long_form.denies(layer.types(part)):
-                        layer.drop(part, f"{where} is no mention")
+            last_before = max(0, bisect_right(begins, span[0]) - 1)
+            _resolve_short(layer, span, long_forms[last_before], drop=rules.drop)
+
+
+def _resolve_short(layer: _Layer, span: Span, long_form: _Long, *, drop: bool) -> None:
+    where = f"as the long form at {long_form.span[0]}-{long_form.span[1]}"
+    if long_form.deciding:
+        if not layer.types(span) & {mention.type for mention in long_form.deciding}:
+            layer.set_types(span, long_form.deciding, where)
+    elif drop and layer.overlaps(span):
+        for part in layer.within(span):
+            if contains(span, part) and long_form.denies(layer.types(part)):
+                layer.drop(part, f"{where} is no mention")
 
 
 def _unify(layer: _Layer) -> None:

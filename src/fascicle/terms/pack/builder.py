@@ -187,6 +187,17 @@ def _rule_text(rule: CurationRule) -> str:
     return " ".join(filter(None, (*parts, place)))
 
 
+def _flags(decisions: Sequence[NameDecision]) -> int:
+    """Returns the flags of a name about which rules decided, for each of its sources."""
+    case = next((decision.case for decision in decisions if decision.case), None)
+    flags = layout.CASE if case is None else int(CasePolicy[case])
+    if not any(decision.match for decision in decisions):
+        flags |= layout.OFF
+    if any(decision.preferred for decision in decisions):
+        flags |= layout.PREFERRED
+    return flags
+
+
 class _Building:
     """State of one build."""
 
@@ -294,19 +305,12 @@ class _Building:
         if all(decision is UNTOUCHED for decision in decisions.values()):
             return layout.CASE, name.sources, 0
         remaining = tuple(source for source in name.sources if decisions[source].keep)
-        counted = [decisions[source] for source in remaining or name.sources]
-        case = next((decision.case for decision in counted if decision.case), None)
-        flags = layout.CASE if case is None else int(CasePolicy[case])
-        flags |= 0 if any(decision.match for decision in counted) else layout.OFF
-        flags |= layout.PREFERRED if any(decision.preferred for decision in counted) else 0
+        flags = _flags([decisions[source] for source in remaining or name.sources])
         flags |= 0 if remaining else layout.DROPPED
         numbers = sorted({rule for decision in decisions.values() for rule in decision.rules})
         self._used.update(numbers)
-        return (
-            flags,
-            remaining or name.sources,
-            self._rules.of("; ".join(_rule_text(curation.rules[rule]) for rule in numbers)),
-        )
+        text = "; ".join(_rule_text(curation.rules[rule]) for rule in numbers)
+        return flags, remaining or name.sources, self._rules.of(text)
 
     def _write_names(self, concepts: int) -> None:
         labels = np.full(concepts, layout.NONE, dtype="<u4")

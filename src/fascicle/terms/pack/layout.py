@@ -420,33 +420,40 @@ def damage_errors(folder: Path) -> Iterator[None]:
 
 def _expected_sizes(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     """Yields how many values each file must have, as far as it follows from the sizes of others."""
-
-    def count(name: str) -> int:
-        return sizes.get(name, 0) // file_dtype(name).itemsize
-
-    concepts = count(TYPE)
+    concepts = _count(sizes, TYPE)
     for name in (FACTS, CURIES):
         yield f"{name}{OFFSETS}", concepts + 1
-    for end in (HASHES, ROWS):
-        yield f"{CURIES}{end}", concepts
-    for name in CONCEPT_COLUMNS:
+    for name in (f"{CURIES}{HASHES}", f"{CURIES}{ROWS}", *CONCEPT_COLUMNS):
         yield name, concepts
     if LEAD in sizes:
         yield LEAD, concepts
     for starts, rows in (PARENTS, CHILDREN):
         yield starts, concepts + 1
-        yield rows, count(PARENTS[1])
+        yield rows, _count(sizes, PARENTS[1])
     for name in (TAXA, RULES):
-        yield f"{name}{BYTES}", count(f"{name}{BYTES}")
-        yield f"{name}{OFFSETS}", max(count(f"{name}{OFFSETS}"), 2)
+        yield f"{name}{BYTES}", _count(sizes, f"{name}{BYTES}")
+        yield f"{name}{OFFSETS}", max(_count(sizes, f"{name}{OFFSETS}"), 2)
     for table in (ACTIVE, SILENT):
-        own = {name: table_file(table, name) for name in (*COLUMNS, *RULED, *OF_CONCEPT)}
-        terms, keys = count(own[CONCEPT]), count(table_file(table, KEYS) + ROWS)
-        yield from ((own[name], terms) for name in COLUMNS)
-        yield own[OF_CONCEPT[0]], concepts + 1
-        yield own[OF_CONCEPT[1]], terms
-        yield own[RULED[1]], count(own[RULED[0]])
-        yield table_file(table, STARTS), keys + 1
-        yield table_file(table, KEYS) + HASHES, keys
-        if table == SILENT:
-            yield table_file(table, KEYS) + OFFSETS, keys + 1
+        for name, count in _expected_of_table(sizes, table, concepts):
+            yield table_file(table, name), count
+
+
+def _expected_of_table(
+    sizes: Mapping[str, int], table: str, concepts: int
+) -> Iterator[tuple[str, int]]:
+    """Yields the same for the files of one table of names, without the name of the table."""
+    terms = _count(sizes, table_file(table, CONCEPT))
+    keys = _count(sizes, table_file(table, KEYS + ROWS))
+    yield from ((name, terms) for name in COLUMNS)
+    yield OF_CONCEPT[0], concepts + 1
+    yield OF_CONCEPT[1], terms
+    yield RULED[1], _count(sizes, table_file(table, RULED[0]))
+    yield STARTS, keys + 1
+    yield KEYS + HASHES, keys
+    if table == SILENT:
+        yield KEYS + OFFSETS, keys + 1
+
+
+def _count(sizes: Mapping[str, int], name: str) -> int:
+    """Returns the number of values in a file."""
+    return sizes.get(name, 0) // file_dtype(name).itemsize

@@ -36,6 +36,7 @@ from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 _RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)} | {"previous": 0.5}
 _EVERY: Final = 10_000  # records between two calls of the progress callback
 _SAME: Final = tuple(predicate.encode() for predicate in sorted(SAME))
+_ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)
 Records = Callable[[], Iterable[ConceptRecord]]
 
@@ -79,6 +80,19 @@ class Gathered:
     read: list[Counter[str]] = field(default_factory=list)
     losses: Counter[str] = field(default_factory=Counter)
 
+    def add(self, record: ConceptRecord, number: int, source: int) -> None:
+        """Adds a record, or counts the reason why it cannot be in a pack."""
+        try:
+            content = _ENCODER.encode(record)
+        except UnicodeEncodeError:
+            self.losses["record with characters that no text has"] += 1
+            return
+        if not record.curie or "\0" in record.curie:
+            self.losses["concept without a usable id"] += 1
+            return
+        place = number.to_bytes(6, "big") + source.to_bytes(2, "big")
+        self.spill.add(b"%b\0%b%b" % (record.curie.encode(), place, content))
+
 
 def gather(
     sources: Sequence[tuple[str, str | None, Records]],
@@ -101,7 +115,6 @@ def gather(
         InputError: a concept with names has no type.
     """
     gathered = Gathered(spill=SortedSpill(folder, memory=memory))
-    encode = msgspec.msgpack.Encoder().encode
     number = 0
     for source, (name, kind, records) in enumerate(sources):
         counts = Counter[str](records=0, names=0)
@@ -114,16 +127,7 @@ def gather(
                 watch(name, counts["records"])
             if not record.type and kind is not None:
                 record = _give_type(record, kind, name)
-            try:
-                content = encode(record)
-            except UnicodeEncodeError:
-                gathered.losses["record with characters that no text has"] += 1
-                continue
-            if not record.curie or "\0" in record.curie:
-                gathered.losses["concept without a usable id"] += 1
-                continue
-            place = number.to_bytes(6, "big") + source.to_bytes(2, "big")
-            gathered.spill.add(b"%b\0%b%b" % (record.curie.encode(), place, content))
+            gathered.add(record, number, source)
         watch(name, counts["records"])
     return gathered
 

@@ -84,32 +84,57 @@ def make_sets(pack: Pack) -> _Sets:
     """Makes the sets; the same pack gives the same ones."""
     vocabularies = _vocabulary_ranks(pack)
     keys = _label_keys(pack)
-    table = _order_edges(
-        pack,
-        keys,
-        np.concatenate([_stated_edges(pack, vocabularies), _label_edges(pack, keys, vocabularies)]),
+    candidates = np.concatenate(
+        [_stated_edges(pack, vocabularies), _label_edges(pack, keys, vocabularies)]
     )
-    roots = np.arange(len(pack), dtype=np.int64)
-    apart = _different(pack)
-    # of sets of several: vocabulary -> concept, by the root
-    members: dict[int, dict[int, int]] = {}
+    union = _Union(vocabularies, _different(pack))
     edges = []
-    for first, other, evidence, sure in table.tolist():
-        root, other_root = _root(roots, first), _root(roots, other)
-        if root != other_root and sure:
-            had, new = (members.get(at) or {int(vocabularies[at]): at} for at in (root, other_root))
-            if not had.keys() & new.keys() and not apart.intersection(
-                _pairs(had.values(), new.values())
-            ):
-                roots[other_root] = root
-                members[root] = had | new
-                members.pop(other_root, None)
-                other_root = root
-        edges.append(_Edge(first, other, evidence, root == other_root))
-    leads = np.arange(len(pack), dtype=np.int64)
-    for several in members.values():
-        leads[list(several.values())] = several[min(several)]
-    return _Sets(leads, tuple(edges))
+    for first, other, evidence, sure in _order_edges(pack, keys, candidates).tolist():
+        if sure:
+            union.join(first, other)
+        edges.append(_Edge(first, other, evidence, union.root(first) == union.root(other)))
+    return _Sets(union.leads(), tuple(edges))
+
+
+class _Union:
+    """Sets that grow by edges, as in the union-find algorithm (Galler and Fischer 1964)."""
+
+    def __init__(self, vocabularies: Ints, different: set[tuple[int, int]]) -> None:
+        self._vocabularies, self._different = vocabularies, different
+        self._roots = np.arange(len(vocabularies), dtype=np.int64)
+        # of sets of several concepts: vocabulary -> concept, by the root
+        self._members: dict[int, dict[int, int]] = {}
+
+    def root(self, row: int) -> int:
+        """Returns the concept that stands for the set of a concept."""
+        while (above := int(self._roots[row])) != row:
+            self._roots[row] = self._roots[above]
+            row = above
+        return row
+
+    def join(self, first: int, other: int) -> None:
+        """Makes two sets one, unless it would have two concepts that may not be together."""
+        first, other = self.root(first), self.root(other)
+        if first == other:
+            return
+        members, more = self._set(first), self._set(other)
+        if members.keys() & more.keys():
+            return
+        if self._different.intersection(_pairs(members.values(), more.values())):
+            return
+        self._roots[other] = first
+        self._members[first] = members | more
+        self._members.pop(other, None)
+
+    def _set(self, root: int) -> dict[int, int]:
+        return self._members.get(root) or {int(self._vocabularies[root]): root}
+
+    def leads(self) -> Ints:
+        """Returns the row of the leading concept of each: that of the first vocabulary."""
+        leads = np.arange(len(self._roots), dtype=np.int64)
+        for members in self._members.values():
+            leads[list(members.values())] = members[min(members)]
+        return leads
 
 
 def _different(pack: Pack) -> set[tuple[int, int]]:
@@ -122,13 +147,6 @@ def _different(pack: Pack) -> set[tuple[int, int]]:
 
 def _pairs(some: Iterable[int], more: Iterable[int]) -> Iterator[tuple[int, int]]:
     return ((min(concept, other), max(concept, other)) for concept, other in product(some, more))
-
-
-def _root(roots: Ints, row: int) -> int:
-    while (above := int(roots[row])) != row:
-        roots[row] = roots[above]
-        row = above
-    return row
 
 
 def _vocabulary_ranks(pack: Pack) -> Ints:
@@ -269,7 +287,9 @@ def find_edges(
             for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True)
             if raw
         )
-        stated = [(row, *one) for row, content in facts for one in targets_of(content.references)]
+        stated = [
+            (row, *target) for row, content in facts for target in targets_of(content.references)
+        ]
         other_rows = pack.concept_rows([curie for _, curie, _ in stated])
         for (row, _, evidence), other in zip(stated, other_rows.tolist(), strict=True):
             first, second = current.get(row, row), current.get(other, other)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.drafts import SourceReport, numbered_lines
@@ -57,29 +57,52 @@ def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
     addresses = _curie_map(settings)
     at, rows = open_table(settings, report, needed=_NEEDED, wished=_WISHED)
     for place, cells in rows:
-        subject, predicate, other = (cells[at[column]] for column in _NEEDED)
-        modifier, cardinality, confidence = (
-            cells[at[column]] if column in at else "" for column in _WISHED
-        )
-        first, second = (_concept(text, addresses, settings.prefix) for text in (subject, other))
-        predicate = _PREDICATES.get(re.split("[#:/]", predicate)[-1], predicate)  # addresses too
-        if _NOTHING in subject or _NOTHING in other or "0" in cardinality.split(":"):
-            report.lose("no-term", place)
-        elif not first or not second or first == second:
-            report.lose("identifier", place)
-        elif predicate not in _INVERSE:
-            report.lose("relation", place)
-        elif modifier and predicate not in SAME:
-            report.lose("negated", place)
-        elif _number(confidence) < _LEAST:
-            report.lose("unsure", place)
-        else:
-            report.used += 1
-            back = _INVERSE[predicate]
-            if modifier:
-                predicate = back = DIFFERENT
-            yield ConceptRecord(curie=first, references=(CrossReference(second, predicate),))
-            yield ConceptRecord(curie=second, references=(CrossReference(first, back),))
+        mapping = _Mapping(*(cells[at[name]] if name in at else "" for name in _NEEDED + _WISHED))
+        first = _concept(mapping.subject, addresses, settings.prefix)
+        second = _concept(mapping.object, addresses, settings.prefix)
+        predicate = mapping.known_predicate
+        if reason := _find_loss(mapping, first, second, predicate):
+            report.lose(reason, place)
+            continue
+        report.used += 1
+        back = _INVERSE[predicate]
+        if mapping.modifier:
+            predicate = back = DIFFERENT
+        yield ConceptRecord(curie=first, references=(CrossReference(second, predicate),))
+        yield ConceptRecord(curie=second, references=(CrossReference(first, back),))
+
+
+class _Mapping(NamedTuple):
+    """Row of a mapping set, in the order of the columns."""
+
+    subject: str
+    predicate: str
+    object: str
+    modifier: str
+    cardinality: str
+    confidence: str
+
+    @property
+    def known_predicate(self) -> str:
+        """CURIE of the predicate, which may be an address; as it is written if it is unknown."""
+        return _PREDICATES.get(re.split("[#:/]", self.predicate)[-1], self.predicate)
+
+
+def _find_loss(mapping: _Mapping, first: str, second: str, predicate: str) -> str:
+    """Returns the reason why a mapping gives nothing; empty if it does."""
+    if (
+        _NOTHING in mapping.subject
+        or _NOTHING in mapping.object
+        or "0" in mapping.cardinality.split(":")
+    ):
+        return "no-term"
+    if not first or not second or first == second:
+        return "identifier"
+    if predicate not in _INVERSE:
+        return "relation"
+    if mapping.modifier and predicate not in SAME:
+        return "negated"
+    return "unsure" if _number(mapping.confidence) < _LEAST else ""
 
 
 def _curie_map(settings: SourceSettings) -> Mapping[str, str]:
