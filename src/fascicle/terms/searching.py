@@ -52,14 +52,10 @@ class NameSearch:
         self._pack = pack
         self._text = np.frombuffer(b"\n" + folded + b"\n" + bytes(_KEY), dtype=np.uint8)
         ends = np.flatnonzero(self._text == ord("\n"))
-        lengths, starts = np.diff(ends) - 1, ends[:-1] + 1
-        apart = np.isin(self._text, np.frombuffer(b"\n -", dtype=np.uint8))
-        places = 1 + np.flatnonzero(apart[:-1] & ~apart[1:] & (self._text[1:] != 0))
-        keys = _keys_of(self._text, places)
-        order = np.argsort(keys, kind="stable")
-        self._places, self._keys = places[order], keys[order]
+        starts = ends[:-1] + 1
+        self._lengths = np.minimum(np.diff(ends) - 1, _LONGEST).astype(np.int32)
+        self._places, self._keys = _sort_words(self._text)
         self._lines = (np.searchsorted(starts, self._places, side="right") - 1).astype(np.int32)
-        self._lengths = np.minimum(lengths, _LONGEST).astype(np.int32)
         self._is_first = self._places == starts[self._lines]
         self._terms = np.argsort(names.surface, kind="stable")
         self._firsts = np.searchsorted(names.surface[self._terms], np.arange(len(surfaces) + 1))
@@ -178,6 +174,15 @@ def _in_order(values: Ints) -> Iterator[Ints]:
     if len(values) > _TOGETHER:
         order = np.argsort(values, kind="stable")
         yield order[~np.isin(order, first)]
+
+
+def _sort_words(text: Array) -> tuple[Ints, Array]:
+    """Returns where words begin, sorted by their first bytes, and these bytes as numbers."""
+    apart = np.isin(text, np.frombuffer(b"\n -", dtype=np.uint8))
+    places = 1 + np.flatnonzero(apart[:-1] & ~apart[1:] & (text[1:] != 0))
+    keys = _keys_of(text, places)
+    order = np.argsort(keys, kind="stable")
+    return places[order], keys[order]
 
 
 def _keys_of(text: Array, places: Ints) -> Array:

@@ -109,7 +109,7 @@ _BRACKETS_SIZE: Final = 300  # characters of alleles before a match
 _THE_SAME: Final = re.compile(r"[,;]?\s?[(\[,/=]?\s?")  # between two names of one variant
 
 
-class _Found(NamedTuple):
+class _VariantMatch(NamedTuple):
     """A match.
 
     Attributes:
@@ -123,6 +123,15 @@ class _Found(NamedTuple):
     end: int
     name: str
     form: VariantForm | None = None
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether it has letters that can be bases and amino acids."""
+        return self.form is not None and self.form.letters
+
+    def text_in(self, text: str) -> str:
+        """Returns its words in the text of the document."""
+        return text[self.start : self.end]
 
 
 class VariantRecogniser(Annotator):
@@ -151,32 +160,17 @@ class VariantRecogniser(Annotator):
 
     def _mentions(self, text: str) -> Iterator[Mention]:
         matches = _choose(_drop_unspoken(text, list(_matches(text))))
-        products = {text[match.start : match.end] for match in matches if _is_product(match, text)}
-        matches = [match for match in matches if text[match.start : match.end] not in products]
-        sure = any(
-            match.form and match.form.letters and not _ONE_BASE.fullmatch(match.name)
-            for match in matches
-        )
-        proteins = _HOT_SPOTS | {
-            match.name for match in matches if match.form and not match.form.letters
-        }
-        matches = [
-            match._replace(name=_resolve_name(match, text, sure=sure, proteins=proteins))
-            for match in matches
-        ]
+        matches = _resolve_names(text, _drop_products(text, matches))
         matches = sorted([*matches, *_alleles(text, matches)], key=lambda match: match.start)
         matches = [match._replace(name=_add_reference(match, text)) for match in matches]
         numbers = dict(_pair_numbers(text, matches))
         for match in matches:
-            yield Mention(
-                ((match.start, match.end),),
-                TYPE,
-                source=self.name,
-                links=_links(match.name, numbers),
-            )
+            span = (match.start, match.end)
+            links = _links(match.name, numbers)
+            yield Mention((span,), TYPE, source=self.name, links=links)
 
 
-def _matches(text: str) -> Iterator[_Found]:
+def _matches(text: str) -> Iterator[_VariantMatch]:
     """Yields the matches of all forms, some of which overlap."""
     about_pox, genes = bool(_POX.search(text)), frozenset(_GENE.findall(text))
     for form in variant_forms():
@@ -190,10 +184,10 @@ def _matches(text: str) -> Iterator[_Found]:
                 about_pox and _OF_POX.fullmatch(text, start, end)
             ):
                 name = form.name({key: value or "" for key, value in match.groupdict().items()})
-                yield _Found(start, end, name, form)
+                yield _VariantMatch(start, end, name, form)
     for match in _BEHIND_GENE.finditer(text):
         if match["gene"] in genes:
-            yield _Found(match.start("ref"), match.end(), protein(match.groupdict()))
+            yield _VariantMatch(match.start("ref"), match.end(), protein(match.groupdict()))
 
 
 def _is_other(text: str, start: int, end: int) -> bool:
@@ -201,7 +195,7 @@ def _is_other(text: str, start: int, end: int) -> bool:
     return bool(labelled or _OTHERS.fullmatch(text, start, end))
 
 
-def _drop_unspoken(text: str, matches: Sequence[_Found]) -> list[_Found]:
+def _drop_unspoken(text: str, matches: Sequence[_VariantMatch]) -> list[_VariantMatch]:
     """Returns the matches without those of weak forms of which the text nowhere speaks as of
     variants.
     """
@@ -213,7 +207,7 @@ def _drop_unspoken(text: str, matches: Sequence[_Found]) -> list[_Found]:
     return [
         match
         for match in matches
-        if not (match.form and match.form.weak) or text[match.start : match.end] in spoken
+        if not (match.form and match.form.weak) or match.text_in(text) in spoken
     ]
 
 
@@ -224,9 +218,9 @@ def _spoken_of(text: str, start: int, end: int) -> bool:
     )
 
 
-def _choose(matches: list[_Found]) -> list[_Found]:
+def _choose(matches: list[_VariantMatch]) -> list[_VariantMatch]:
     """Returns the longest matches, of equal ones those with a name, without overlaps."""
-    chosen_matches: list[_Found] = []
+    chosen_matches: list[_VariantMatch] = []
     free = [True] * max((match.end for match in matches), default=0)
     for match in sorted(
         matches, key=lambda match: (match.start - match.end, not match.name, match.start)
@@ -237,17 +231,34 @@ def _choose(matches: list[_Found]) -> list[_Found]:
     return sorted(chosen_matches, key=lambda match: match.start)
 
 
-def _is_product(match: _Found, text: str) -> bool:
+def _drop_products(text: str, matches: Sequence[_VariantMatch]) -> list[_VariantMatch]:
+    products = {match.text_in(text) for match in matches if _is_product(match, text)}
+    return [match for match in matches if match.text_in(text) not in products]
+
+
+def _is_product(match: _VariantMatch, text: str) -> bool:
     """True for a letter, a number and a letter that are a catalogue number, a primer, a plasmid
     or a strain.
     """
-    if not (match.form and match.form.letters):
+    if not match.has_letters:
         return False
     before = text[max(0, match.start - _NEAR) : match.start]
     return bool(_PRODUCT.search(before) or _SUPPLIER.match(text, match.end))
 
 
-def _resolve_name(match: _Found, text: str, *, sure: bool, proteins: Collection[str]) -> str:
+def _resolve_names(text: str, matches: Sequence[_VariantMatch]) -> list[_VariantMatch]:
+    """Returns matches with their names, see `_resolve_name`."""
+    sure = any(match.has_letters and not _ONE_BASE.fullmatch(match.name) for match in matches)
+    proteins = _HOT_SPOTS | {
+        match.name for match in matches if match.form and not match.form.letters
+    }
+    return [
+        match._replace(name=_resolve_name(match, text, sure=sure, proteins=proteins))
+        for match in matches
+    ]
+
+
+def _resolve_name(match: _VariantMatch, text: str, *, sure: bool, proteins: Collection[str]) -> str:
     """Returns the name of a match; letters that can be bases and amino acids are what the text
     around speaks of.
 
@@ -262,7 +273,7 @@ def _resolve_name(match: _Found, text: str, *, sure: bool, proteins: Collection[
     """
     if text[match.end : match.end + 1] == "^":  # one of several, all of which are meant
         return ""
-    letters = _ONE_BASE.fullmatch(match.name) if match.form and match.form.letters else None
+    letters = _ONE_BASE.fullmatch(match.name) if match.has_letters else None
     if letters is None or match.name in proteins:
         return match.name
     around = text[max(0, match.start - _AROUND) : match.end + _AROUND]
@@ -277,7 +288,7 @@ def _resolve_name(match: _Found, text: str, *, sure: bool, proteins: Collection[
     return f"c.{place}{LETTERS[ref]}>{LETTERS[alt]}" if alt != "=" else f"c.{place}="
 
 
-def _add_reference(match: _Found, text: str) -> str:
+def _add_reference(match: _VariantMatch, text: str) -> str:
     """Returns the name with the reference sequence that stands before it:
     ``NM_004333.4:c.1799T>A``.
     """
@@ -303,39 +314,53 @@ def _add_reference(match: _Found, text: str) -> str:
     return f"{sequence[1]}:{'g' + match.name[1:] if of_genome else match.name}"
 
 
-def _alleles(text: str, matches: Sequence[_Found]) -> Iterator[_Found]:
-    """Yields alleles of the variants that were found, which the text gives by place and letter:
-    ``302H``, ``192RR``.
+class _Substitution(NamedTuple):
+    """Substitutions at one place: the name of the first, and the letters before and after them."""
+
+    name: str
+    before: set[str]
+    after: set[str]
+
+
+def _substitutions(matches: Sequence[_VariantMatch]) -> dict[str, _Substitution]:
+    """Returns place -> substitutions there."""
+    substitutions: dict[str, _Substitution] = {}
+    for match in matches:
+        if parts := _SUBSTITUTION.fullmatch(match.name):
+            of_protein = parts[2] is not None
+            ref, place, alt = parts.group(1, 2, 3) if of_protein else parts.group(5, 4, 6)
+            new = _Substitution(match.name, set(), set())
+            substitution = substitutions.setdefault(place, new)
+            substitution.before.add(LETTERS.get(ref, ref))
+            substitution.after.add(LETTERS.get(alt, alt))
+    return substitutions
+
+
+def _alleles(text: str, matches: Sequence[_VariantMatch]) -> Iterator[_VariantMatch]:
+    """Yields alleles of the variants of a text, which it gives by place and letter: ``302H``,
+    ``192RR``.
 
     A letter before its place is an allele if it is the new one: after ``D302H``, ``H302`` is, and
     ``D302`` a residue.
     """
-    places: dict[str, tuple[str, set[str], set[str]]] = {}
-    for match in matches:
-        if parts := _SUBSTITUTION.fullmatch(match.name):
-            place, ref, alt = (
-                part
-                for part in (parts[2], parts[4], parts[1], parts[5], parts[3], parts[6])
-                if part
-            )
-            _, before, after = places.setdefault(place, (match.name, set(), set()))
-            before.add(LETTERS.get(ref, ref))
-            after.add(LETTERS.get(alt, alt))
+    substitutions = _substitutions(matches)
     occupied = PlacedSpans((match.start, match.end) for match in matches)
-    for allele in _ALLELE.finditer(text) if places else ():
-        name, before, after = places.get(
-            allele["place"] or allele["last"], ("", set[str](), set[str]())
-        )
-        letters = {
-            LETTERS.get(match, match) for match in allele.group("one", "two", "first") if match
-        }
-        if letters <= (after if allele["first"] else before | after):
-            start, end = allele.span()
-            if _spoken_of(text, start, end) and not occupied.overlapping((start, end)):
-                yield _Found(start, end, name)
+    for allele in _ALLELE.finditer(text) if substitutions else ():
+        substitution = substitutions.get(allele["place"] or allele["last"])
+        if substitution is None:
+            continue
+        letters = {LETTERS.get(name, name) for name in filter(None, allele.group("one", "two", "first"))}
+        before = () if allele["first"] else substitution.before
+        span = allele.span()
+        if (
+            letters <= substitution.after.union(before)
+            and _spoken_of(text, *span)
+            and not occupied.overlapping(span)
+        ):
+            yield _VariantMatch(*span, substitution.name)
 
 
-def _pair_numbers(text: str, matches: Sequence[_Found]) -> Iterator[tuple[str, str]]:
+def _pair_numbers(text: str, matches: Sequence[_VariantMatch]) -> Iterator[tuple[str, str]]:
     """Yields names and the rs numbers that stand beside them."""
     for first, second in pairwise(matches):
         if _THE_SAME.fullmatch(text, first.end, second.start) and "" not in (

@@ -170,44 +170,54 @@ class TokenReader:
     def _read_chunk(self, points: Ints32, offset: int) -> _Parts:
         """Returns the parts of all runs of a chunk, whatever their context is."""
         folded = self._folder.fold(points)
-        starts, ends, signs = _runs(folded.codes)
-        rows = self._rows(folded.codes, starts, ends)
+        parts = self._split_runs(folded.codes)
+        starts, ends = parts.starts, parts.ends
+        if folded.starts is not None and folded.ends is not None:
+            starts, ends = folded.starts[starts], folded.ends[ends - 1]
+        return parts._replace(starts=starts + offset, ends=ends + offset)
+
+    def _split_runs(self, codes: Ints32) -> _Parts:
+        starts, ends, signs = _runs(codes)
+        rows = self._rows(codes, starts, ends)
         apart = np.ones(len(starts) + 1, dtype=bool)
         apart[1:-1] = (starts[1:] != ends[:-1]) | signs[1:] | signs[:-1]
         opens, closes = apart[:-1], apart[1:]
         counts = self._runs.count.values[rows]
         parts = self._runs.first.values[rows]
-        if (counts != 1).any():
-            run = np.repeat(np.arange(len(rows)), counts)
-            within = np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts)
-            parts = parts[run] + within.astype(np.int32)
-            opens, closes = opens[run] & (within == 0), closes[run] & (within == counts[run] - 1)
-            ends = starts[run] + self._runs.end.values[parts]
-            starts = starts[run] + self._runs.start.values[parts]
-        if folded.starts is not None and folded.ends is not None:
-            starts, ends = folded.starts[starts], folded.ends[ends - 1]
-        return _Parts(starts + offset, ends + offset, parts, opens, closes)
+        if (counts == 1).all():
+            return _Parts(starts, ends, parts, opens, closes)
+        run = np.repeat(np.arange(len(rows)), counts)
+        within = np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts)
+        parts = parts[run] + within.astype(np.int32)
+        return _Parts(
+            starts[run] + self._runs.start.values[parts],
+            starts[run] + self._runs.end.values[parts],
+            parts,
+            opens[run] & (within == 0),
+            closes[run] & (within == counts[run] - 1),
+        )
 
     def _rows(self, codes: Ints32, starts: Ints, ends: Ints) -> Ints32:
         """Returns the row of each run."""
-        if len(codes) > len(self._powers):
-            self._powers = _powers(_BASE, 2 * len(codes))
-            self._inverses = _powers(pow(_BASE, -1, 1 << 64), 2 * len(codes))
-        sums = np.zeros(len(codes) + 1, dtype=np.uint64)
-        np.cumsum(codes.astype(np.uint64) * self._powers[: len(codes)], out=sums[1:])
-        hashes = (sums[ends] - sums[starts]) * self._inverses[starts]
+        hashes = self._hashes(codes, starts, ends)
         rows = self._runs.find(hashes)
         missed = np.flatnonzero(rows < 0)
         if len(missed):
             new, first = np.unique(hashes[missed], return_index=True)
             places = missed[first]
-            new_runs = [
-                codes[a:b]
-                for a, b in zip(starts[places].tolist(), ends[places].tolist(), strict=True)
-            ]
-            self._runs.add(new, new_runs)
+            borders = zip(starts[places].tolist(), ends[places].tolist(), strict=True)
+            self._runs.add(new, [codes[start:end] for start, end in borders])
             rows[missed] = self._runs.find(hashes[missed])
         return rows
+
+    def _hashes(self, codes: Ints32, starts: Ints, ends: Ints) -> Hashes:
+        """Returns the hash of each run: a polynomial of its codes, whatever its place is."""
+        if len(codes) > len(self._powers):
+            self._powers = _powers(_BASE, 2 * len(codes))
+            self._inverses = _powers(pow(_BASE, -1, 1 << 64), 2 * len(codes))
+        sums = np.zeros(len(codes) + 1, dtype=np.uint64)
+        np.cumsum(codes.astype(np.uint64) * self._powers[: len(codes)], out=sums[1:])
+        return (sums[ends] - sums[starts]) * self._inverses[starts]
 
     def _without_possessives(self, parts: _Parts) -> _Parts:
         runs = self._runs

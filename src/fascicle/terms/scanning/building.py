@@ -16,7 +16,7 @@ from typing import IO, Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Bools, Ints
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError
 from fascicle.terms.keys.forms import Hashes, token_hash
@@ -29,6 +29,13 @@ KEPT: Final = 40
 _START: Final = np.uint64(0x243F6A8885A308D3)
 _FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND: Final = np.uint64(0x94D049BB133111EB)
+_T = TypeVar("_T")
+_TOGETHER: Final = 1 << 14  # keys
+_PARTS: Final = 64  # that are sorted one after the other
+_REMEMBERED: Final = 1 << 18  # tokens whose hashes are kept
+_ENTRY: Final = np.dtype([("state", "<u8"), ("row", "<i4")])
+_IN_MEMORY: Final = 1 << 18  # bytes of a part that are not written to the disk
+_COPIED: Final = 1 << 20  # bytes at once
 
 
 def first_states(count: int) -> Hashes:
@@ -65,15 +72,6 @@ def filter_bits(states: Hashes, mask: np.uint64, *, bits: int) -> Hashes:
         bits: as of `next_states`.
     """
     return (states >> np.uint64(min(BITS - bits, BITS - 1))) & mask
-
-
-_T = TypeVar("_T")
-_TOGETHER: Final = 1 << 14  # keys
-_PARTS: Final = 64  # that are sorted one after the other
-_REMEMBERED: Final = 1 << 18  # tokens whose hashes are kept
-_ENTRY: Final = np.dtype([("state", "<u8"), ("row", "<i4")])
-_IN_MEMORY: Final = 1 << 18  # bytes of a part that are not written to the disk
-_COPIED: Final = 1 << 20  # bytes at once
 
 
 def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
@@ -167,27 +165,10 @@ class _Spilled:
         )
         for part in self._parts:
             part.seek(0)
-            filled.add(
-                _sort_entries(np.frombuffer(part.read(), dtype=_ENTRY)), self._states, self._rows
-            )
+            entries = np.frombuffer(part.read(), dtype=_ENTRY)
+            filled.add(_sort_entries(entries), self._states, self._rows)
             part.close()
-        sizes = (
-            len(filled.filter),
-            len(filled.index),
-            filled.count,
-            filled.count,
-            self.names + 1,
-            self.size,
-        )
-        layout = TableHeader(
-            normaliser=NORMALISER,
-            bits=self._bits,
-            names=self.names,
-            longest=self.longest,
-            repeats=filled.repeats,
-            sizes=dict(zip(DTYPES, sizes, strict=True)),
-        )
-        stream.write(layout.header())
+        stream.write(self._header(filled).encode())
         for array in (filled.filter, np.cumsum(filled.index, dtype=DTYPES["index"])):
             stream.write(array.tobytes())
             _align(stream)
@@ -196,36 +177,52 @@ class _Spilled:
             shutil.copyfileobj(spilled, stream, _COPIED)
             _align(stream)
 
+    def _header(self, filled: _Filled) -> TableHeader:
+        sizes = {
+            "filter": len(filled.filter),
+            "index": len(filled.index),
+            "states": filled.count,
+            "rows": filled.count,
+            "starts": self.names + 1,
+            "keys": self.size,
+        }
+        return TableHeader(
+            normaliser=NORMALISER,
+            bits=self._bits,
+            names=self.names,
+            longest=self.longest,
+            repeats=filled.repeats,
+            sizes=sizes,
+        )
+
     def _spill(self, keys: list[str]) -> None:
         """Writes the states of keys, and of their prefixes that the key before does not share.
 
         Keys are sorted and a blank sorts before all else in them, so all keys with the same
         beginning are neighbours.
         """
-        tokens = " ".join(keys).split(" ")
-        lengths = np.array([key.count(" ") for key in keys]) + 1
-        self.longest = max(self.longest, int(lengths.max()))
+        hashes, lengths = self._hash_tokens(keys)
+        longest = int(lengths.max())
+        self.longest = max(self.longest, longest)
         starts = np.cumsum(lengths) - lengths
-        hashes = np.fromiter(map(self._hash_of, tokens), dtype=np.int64, count=len(tokens)).view(
-            np.uint64
-        )
         alive = np.arange(len(keys))
         states = first_states(len(keys))
         shared = np.ones(len(keys), dtype=bool)  # so many tokens with the key before
-        shared[0] = False
-        for depth in range(int(lengths.max())):
+        for depth in range(longest):
             alive = alive[lengths[alive] > depth]
-            now = hashes[starts[alive] + depth]
-            states[alive] = next_states(states[alive], now, bits=self._bits)
-            has = np.zeros(len(keys), dtype=bool)
-            has[alive] = True
-            token = np.zeros(len(keys), dtype=np.uint64)
-            token[alive] = now
-            shared[1:] &= has[1:] & has[:-1] & (token[1:] == token[:-1])
-            ends = lengths[alive] == depth + 1
-            new = alive[(ends | ~shared[alive]) & (alive > 0)]
+            tokens = hashes[starts[alive] + depth]
+            states[alive] = next_states(states[alive], tokens, bits=self._bits)
+            shared &= _repeat_before(alive, tokens, len(keys))
+            is_end = lengths[alive] == depth + 1
+            new = alive[(is_end | ~shared[alive]) & (alive > 0)]
             rows = np.where(lengths[new] == depth + 1, new + self.names - 1, -1)
             self._write_states(states[new], rows)
+
+    def _hash_tokens(self, keys: list[str]) -> tuple[Hashes, Ints]:
+        """Returns the hashes of the tokens of all keys, and how many each has."""
+        tokens = " ".join(keys).split(" ")
+        hashes = np.fromiter(map(self._hash_of, tokens), dtype=np.int64, count=len(tokens))
+        return hashes.view(np.uint64), np.array([key.count(" ") for key in keys]) + 1
 
     def _write_states(self, states: Hashes, rows: Ints) -> None:
         entries = np.empty(len(states), dtype=_ENTRY)
@@ -236,6 +233,23 @@ class _Spilled:
         entries = entries[order]
         for part, first, last in zip(self._parts, bounds, bounds[1:], strict=False):
             part.write(entries[first:last].tobytes())
+
+
+def _repeat_before(keys: Ints, tokens: Hashes, count: int) -> Bools:
+    """Returns which of so many keys have a token that the key before has too.
+
+    Args:
+        keys: those that have a token here.
+        tokens: hash of the token of each.
+        count: of all keys.
+    """
+    has = np.zeros(count, dtype=bool)
+    has[keys] = True
+    token = np.zeros(count, dtype=np.uint64)
+    token[keys] = tokens
+    repeat = np.zeros(count, dtype=bool)
+    repeat[1:] = has[1:] & has[:-1] & (token[1:] == token[:-1])
+    return repeat
 
 
 class _TokenHashes(dict[str, int]):

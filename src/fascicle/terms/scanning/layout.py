@@ -16,14 +16,8 @@ from numpy.typing import NDArray
 from fascicle.errors import FormatError
 
 _MAGIC: Final = b"fascicle names 1\n"
-
-
 HEADER: Final = 512  # bytes
-
-
 ALIGNED: Final = 64
-
-
 # Index: where the states that begin with its number begin. Filter: a bit for the last bits that are
 # kept of each state.
 DTYPES: Final = MappingProxyType(
@@ -39,7 +33,7 @@ DTYPES: Final = MappingProxyType(
 
 
 class TableHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """Layout of a table: versions, counts and sizes of its arrays.
+    """Header of a table: versions, counts and sizes of its arrays.
 
     Attributes:
         normaliser: version of the keys.
@@ -72,7 +66,7 @@ class TableHeader(msgspec.Struct, frozen=True, kw_only=True):
         last = list(self.places().values())[-1][1]
         return last + -last % ALIGNED
 
-    def header(self) -> bytes:
+    def encode(self) -> bytes:
         """Returns the first bytes of the file."""
         return (_MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
 
