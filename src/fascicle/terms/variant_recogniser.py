@@ -349,7 +349,9 @@ def _alleles(text: str, matches: Sequence[_VariantMatch]) -> Iterator[_VariantMa
         substitution = substitutions.get(allele["place"] or allele["last"])
         if substitution is None:
             continue
-        letters = {LETTERS.get(name, name) for name in filter(None, allele.group("one", "two", "first"))}
+        letters = {
+            LETTERS.get(name, name) for name in filter(None, allele.group("one", "two", "first"))
+        }
         before = () if allele["first"] else substitution.before
         span = allele.span()
         if (

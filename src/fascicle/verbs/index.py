@@ -21,7 +21,7 @@ from fascicle.errors import InputError
 from fascicle.terms.curation import RuleProblem
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import vocabulary_order
-from fascicle.terms.pack.verifying import stats_lines as stats_lines
+from fascicle.terms.pack.stats import stats_lines as stats_lines
 from fascicle.terms.pack.why import explanation_lines as why_lines
 from fascicle.terms.sources.drafts import SourceReport
 from fascicle.verbs.console import Steps, Tally, with_progress

@@ -15,7 +15,8 @@ from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.cli import main
 from fascicle.loading import load
-from fascicle.terms.pack.export import COLUMNS, find_changes
+from fascicle.terms.pack.differences import find_changes
+from fascicle.terms.pack.export import COLUMNS
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, CrossReference, Name
 from fascicle.verbs.tasks.index import export

@@ -29,7 +29,7 @@ from fascicle.errors import InputError, PackError
 from fascicle.settings.folders.vocabularies import PACK
 from fascicle.terms.pack.arrays import file_dtype
 from fascicle.terms.pack.builder import BuildSettings, PackSource, build
-from fascicle.terms.pack.export import mention_changes
+from fascicle.terms.pack.differences import mention_changes
 from fascicle.terms.pack.layout import FileFacts, PackManifest, SourceFacts, write_manifest
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import verify
@@ -348,7 +348,7 @@ import sys
 import numpy as np
 import psutil
 from tests.support.packs import NORMALISER
-from fascicle.terms.pack.export import mention_changes
+from fascicle.terms.pack.differences import mention_changes
 from fascicle.terms.pack.pack import Pack
 from fascicle.settings.folders.vocabularies import PACK
 from fascicle.verbs.tasks.index_build import build_pack

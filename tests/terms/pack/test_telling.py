@@ -14,10 +14,11 @@ from tests.terms.pack.test_builder import SOURCES, Oracle
 
 from fascicle.core.document import Document
 from fascicle.terms.curation import Curation, CurationRule
-from fascicle.terms.pack.export import COLUMNS, find_changes, mention_changes, term_rows
+from fascicle.terms.pack.differences import find_changes, mention_changes
+from fascicle.terms.pack.export import COLUMNS, term_rows
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.verifying import pack_stats
-from fascicle.terms.pack.verifying import stats_lines as stats_lines
+from fascicle.terms.pack.stats import pack_stats
+from fascicle.terms.pack.stats import stats_lines as stats_lines
 from fascicle.terms.pack.why import explain_name, explanation_lines
 from fascicle.terms.terms import ConceptRecord, Name
 

@@ -2,192 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Final
 
 import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Ints
-from fascicle.core.wording import plural
 from fascicle.errors import FormatError, PackError
-from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, row_chunks, string_hashes
-from fascicle.terms.pack.layout import FileFacts, Names, PackManifest, SourceFacts, pack_error
+from fascicle.terms.pack.layout import FileFacts, Names, PackManifest, pack_error
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import make_sets
 from fascicle.terms.pack.writing import OnProgress
 from fascicle.terms.scanning.table import NameTable
 from fascicle.terms.terms import NAME_KINDS
-
-_SHOWN: Final = 10  # of the most ambiguous keys
-
-
-class _VocabularyFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts about the concepts of one prefix.
-
-    Attributes:
-        concepts: how many.
-        names: of them, without those that are kept out.
-        dates: of the sources that tell of them, sorted.
-        licences: of these sources.
-    """
-
-    concepts: int
-    names: int
-    dates: tuple[str, ...]
-    licences: tuple[str, ...]
-
-
-class PackStats(msgspec.Struct, frozen=True, kw_only=True):
-    """Statistics of a pack.
-
-    Attributes:
-        pack: its full name.
-        normaliser: version of its keys.
-        size: bytes of all files.
-        counts: of concepts and terms, and of what was left out for which reason.
-        concepts: of each type.
-        terms: of each type, without those that are kept out.
-        kinds: terms of each kind.
-        languages: terms of each language.
-        cases: terms of each case policy.
-        off: terms that are not looked for in texts.
-        of_sources: terms that each source has.
-        ambiguous: keys with several concepts.
-        most: keys with the most concepts, and how many.
-        sources: what the pack was made from.
-        vocabularies: prefix of CURIEs -> facts about its concepts.
-    """
-
-    pack: str
-    normaliser: str
-    size: int
-    counts: dict[str, int]
-    concepts: dict[str, int]
-    terms: dict[str, int]
-    kinds: dict[str, int]
-    languages: dict[str, int]
-    cases: dict[str, int]
-    off: int
-    of_sources: dict[str, int]
-    ambiguous: int
-    most: tuple[tuple[str, int], ...]
-    sources: tuple[SourceFacts, ...]
-    vocabularies: dict[str, _VocabularyFacts]
-
-
-def pack_stats(pack: Pack) -> PackStats:
-    """Returns statistics of a pack."""
-    names, manifest = pack.active, pack.manifest
-    several = _concepts_of_keys(pack)
-    most = sorted(
-        np.argsort(-several, kind="stable")[:_SHOWN].tolist(), key=lambda row: (-several[row], row)
-    )
-    sets = np.bincount(names.sources, minlength=len(manifest.sets)).tolist()
-    return PackStats(
-        pack=pack.full_name,
-        normaliser=manifest.normaliser,
-        size=sum(facts.size for facts in manifest.files.values()),
-        counts=dict(manifest.counts),
-        concepts=_count_by_name(manifest.types, pack.type_rows),
-        terms=_count_by_name(manifest.types, pack.type_rows[names.concept]),
-        kinds=_count_by_name(NAME_KINDS, names.kind),
-        languages=_count_by_name(manifest.languages, names.language),
-        cases=_count_by_name([case.name for case in CasePolicy], names.flags & layout.CASE),
-        off=int(np.count_nonzero(names.flags & layout.OFF)),
-        of_sources={
-            source.name: sum(
-                count
-                for members, count in zip(manifest.sets, sets, strict=True)
-                if number in members
-            )
-            for number, source in enumerate(manifest.sources)
-        },
-        ambiguous=int(np.count_nonzero(several > 1)),
-        most=tuple(
-            (names.keys.strings[row], int(several[row])) for row in most if several[row] > 1
-        ),
-        sources=manifest.sources,
-        vocabularies=_vocabularies(pack),
-    )
-
-
-def _vocabularies(pack: Pack) -> dict[str, _VocabularyFacts]:
-    concepts = _count_by_name(pack.prefixes, pack.prefix_rows)
-    names = _count_by_name(pack.prefixes, pack.prefix_rows[pack.active.concept])
-    pairs = np.unique(pack.prefix_rows.astype(np.int64) << 32 | pack.set_rows)
-    facts: dict[str, _VocabularyFacts] = {}
-    for at, prefix in enumerate(pack.prefixes):
-        numbers = {
-            one
-            for pair in pairs[pairs >> 32 == at].tolist()
-            for one in pack.manifest.sets[pair & 0xFFFFFFFF]
-        }
-        sources = [pack.manifest.sources[number] for number in sorted(numbers)]
-        facts[prefix] = _VocabularyFacts(
-            concepts=concepts[prefix],
-            names=names.get(prefix, 0),
-            dates=tuple(sorted({one.date for one in sources if one.date})),
-            licences=tuple(dict.fromkeys(one.licence for one in sources if one.licence)),
-        )
-    return facts
-
-
-def _count_by_name(names: Sequence[str], numbers: Array) -> dict[str, int]:
-    counts = np.bincount(numbers, minlength=len(names)).tolist()
-    return {name: count for name, count in zip(names, counts, strict=True) if count}
-
-
-def _concepts_of_keys(pack: Pack) -> Array:
-    """Returns how many concepts each key has."""
-    names = pack.active
-    starts = names.starts.astype(np.int64)
-    owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts).astype(np.int64))
-    pairs = np.unique((owners << 32) | names.concept.astype(np.int64))
-    return np.bincount(pairs >> 32, minlength=len(starts) - 1)
-
-
-def stats_lines(stats: PackStats) -> Iterator[str]:
-    """Yields the statistics as lines for people."""
-    yield f"{stats.pack}  ({stats.size / 1e6:,.1f} MB, keys of {stats.normaliser})"
-    for what, counts in (
-        ("concepts", stats.concepts),
-        ("names", stats.terms),
-        ("kinds", stats.kinds),
-        ("languages", stats.languages),
-        ("case", stats.cases),
-    ):
-        yield (
-            f"{what}: {sum(counts.values()):,} "
-            f"({', '.join(f'{name} {count:,}' for name, count in counts.items())})"
-        )
-    yield f"not looked for in texts: {stats.off:,}"
-    examples = ", ".join(f"{key!r} {count}" for key, count in stats.most)
-    yield f"ambiguous keys: {stats.ambiguous:,}" + (
-        f" (most concepts: {examples})" if examples else ""
-    )
-    for what, count in stats.counts.items():
-        yield f"{what}: {count:,}"
-    for prefix, vocabulary in stats.vocabularies.items():
-        dates = " to ".join(
-            dict.fromkeys((vocabulary.dates or ("no date",))[:: max(1, len(vocabulary.dates) - 1)])
-        )
-        counted = f"{plural(vocabulary.concepts, 'concept')}, {plural(vocabulary.names, 'name')}"
-        yield (
-            f"vocabulary {prefix}: {counted}; {dates}; "
-            f"{', '.join(vocabulary.licences) or 'no licence stated'}"
-        )
-    for source in stats.sources:
-        facts = "; ".join(
-            filter(None, (source.type, source.date, source.licence, source.attribution))
-        )
-        counts_read = ", ".join(f"{what} {count:,}" for what, count in source.counts.items())
-        names = plural(stats.of_sources[source.name], "name")
-        yield f"source {source.name}: {names}{f' ({facts})' if facts else ''}; read: {counts_read}"
 
 
 def verify(pack: Pack, *, on_progress: OnProgress = lambda step, count: None) -> int:
@@ -237,12 +68,10 @@ def _check_hashes(folder: Path, manifest: PackManifest, on_progress: OnProgress)
 
 def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
     """Yields the name of each part that is verified, and whether it is valid."""
-    concepts, manifest = len(pack), pack.manifest
+    manifest = pack.manifest
     sources = range(len(manifest.sources))
-    yield (
-        "sets of sources",
-        all(number in sources for members in manifest.sets for number in members),
-    )
+    members = chain.from_iterable(manifest.sets)
+    yield "sets of sources", all(number in sources for number in members)
     yield "CURIEs", _are_found(pack.curies)
     yield "types", _below(pack.type_rows, len(manifest.types))
     yield "taxa", _are_strings(pack.taxa) and _below(pack.taxon_rows, len(pack.taxa))
@@ -252,8 +81,8 @@ def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
     yield "labels", _labels_exist(pack)
     yield "facts", _are_strings(pack.facts, msgspec.msgpack.Decoder(layout.ConceptFacts).decode)
     yield "rules", _are_strings(pack.rules)
-    for what, lists in (("parents", pack.parent_rows), ("children", pack.child_rows)):
-        yield what, _are_lists(lists, concepts)
+    yield "parents", _are_lists(pack.parent_rows, len(pack))
+    yield "children", _are_lists(pack.child_rows, len(pack))
     edges = (_edges(pack.parent_rows, flipped=False), _edges(pack.child_rows, flipped=True))
     yield "parents and children", np.array_equal(*edges)
     yield "tokens", _is_table(pack)
@@ -268,35 +97,39 @@ def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:
     manifest, terms = pack.manifest, len(names)
     yield "keys", _are_found(names.keys)
     yield "surfaces", _are_strings(names.surfaces)
-    yield (
-        "terms",
-        _are_starts(names.starts, terms)
-        and bool(np.all(np.diff(names.starts.astype(np.int64)) > 0)),
-    )
+    yield "terms", _are_starts(names.starts, terms) and _are_rising(names.starts)
     yield "concepts", _below(names.concept, len(pack))
-    surfaces = names.surface.astype(np.int64)
-    steps = np.diff(surfaces, prepend=-1, append=len(names.surfaces))
-    yield (
-        "rows of surfaces",
-        bool(np.all((steps == 0) | (steps == 1)) and (not terms or steps[0] == 1)),
-    )
+    yield "rows of surfaces", _are_numbered(names.surface, len(names.surfaces))
     yield "kinds", _below(names.kind, len(NAME_KINDS))
     yield "languages", _below(names.language, len(manifest.languages))
     yield "flags", _below(names.flags, 2 * layout.DROPPED)
     yield "sources", _below(names.sources, len(manifest.sets))
     yield "priors", bool(np.all((names.prior > 0) & (names.prior <= 1)))
-    lists = names.of_concept
+    yield "lists of terms", _are_lists_of_terms(names)
+    ruled, rules = names.ruled
+    yield "rules", _are_rising(ruled) and _below(ruled, terms) and _below(rules, len(pack.rules))
+
+
+def _are_rising(values: Array) -> bool:
+    return bool(np.all(np.diff(values.astype(np.int64)) > 0))
+
+
+def _are_numbered(numbers: Array, count: int) -> bool:
+    """True if numbers begin at 0, repeat or rise by one, and reach so many."""
+    steps = np.diff(numbers.astype(np.int64), prepend=-1, append=count)
+    return bool(np.all((steps == 0) | (steps == 1)) and (not len(numbers) or steps[0] == 1))
+
+
+def _are_lists_of_terms(names: Names) -> bool:
+    """True if each term is once in the lists, in that of its concept."""
+    lists, terms = names.of_concept, len(names)
     owners = _owners(lists)
-    yield (
-        "lists of terms",
+    return (
         _are_starts(lists.starts, terms)
         and _below(lists.values, terms)
         and np.array_equal(names.concept[lists.values], owners)
-        and np.array_equal(np.sort(lists.values), np.arange(terms)),
+        and np.array_equal(np.sort(lists.values), np.arange(terms))
     )
-    ruled, rules = names.ruled
-    rising = bool(np.all(np.diff(ruled.astype(np.int64)) > 0))
-    yield "rules", rising and _below(ruled, terms) and _below(rules, len(pack.rules))
 
 
 def _is_table(pack: Pack) -> bool:

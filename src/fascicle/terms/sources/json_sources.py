@@ -37,6 +37,22 @@ from fascicle.terms.sources.predicates import (
 from fascicle.terms.terms import ConceptRecord, CrossReference, NameKind, curie
 
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
+_NAMES: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {
+        **dict.fromkeys(("name", "approvedSymbol"), "label"),
+        **dict.fromkeys(
+            ("approvedName", "synonyms", "symbolSynonyms", "nameSynonyms", "tradeNames"), "exact"
+        ),
+        **{
+            name: kind
+            for kind in _SYNONYMS
+            for name in (f"has{kind.title()}Synonym", f"{kind}Synonyms")
+        },
+        **dict.fromkeys(("obsoleteSymbols", "obsoleteNames"), "previous"),
+    }
+)
+# of identifiers that have none
+_PREFIXES: Final = (("ENSG", "ensembl"), ("CHEMBL", "chembl.compound"))
 _T = TypeVar("_T")
 
 
@@ -162,12 +178,7 @@ class _Reading:
         if node.lbl is not None:
             draft.name(node.lbl, "label")
         for synonym in meta.synonyms:
-            part, kind = predicate_meaning(synonym.pred)
-            kind = kind if part == "name" else "related"
-            if kind in ("exact", "related") and is_short(synonym.synonym_type):
-                kind = "abbreviation"
-            language = synonym.language or language_of_type(synonym.synonym_type)
-            draft.name(synonym.val, kind, language=language, types=[synonym.synonym_type])
+            _add_synonym(draft, synonym)
         for xref in meta.xrefs:
             draft.reference(xref.val, qualifiers=xref.qualifiers)
         for fact in meta.properties:
@@ -222,30 +233,21 @@ def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[Co
         yield from finish_records(reading.drafts(JsonParts(stream, at=settings.path)), report)
 
 
+def _add_synonym(draft: Draft, synonym: _Synonym) -> None:
+    part, kind = predicate_meaning(synonym.pred)
+    kind = kind if part == "name" else "related"
+    if kind in ("exact", "related") and is_short(synonym.synonym_type):
+        kind = "abbreviation"
+    language = synonym.language or language_of_type(synonym.synonym_type)
+    draft.name(synonym.val, kind, language=language, types=[synonym.synonym_type])
+
+
 def _decode(raw: str, kind: type[_T]) -> _T | None:
     """Returns a part of the file; ``None`` if it has another form."""
     try:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-
-
-_NAMES: Final[Mapping[str, NameKind]] = MappingProxyType(
-    {
-        **dict.fromkeys(("name", "approvedSymbol"), "label"),
-        **dict.fromkeys(
-            ("approvedName", "synonyms", "symbolSynonyms", "nameSynonyms", "tradeNames"), "exact"
-        ),
-        **{
-            name: kind
-            for kind in _SYNONYMS
-            for name in (f"has{kind.title()}Synonym", f"{kind}Synonyms")
-        },
-        **dict.fromkeys(("obsoleteSymbols", "obsoleteNames"), "previous"),
-    }
-)
-# of identifiers that have none
-_PREFIXES: Final = (("ENSG", "ensembl"), ("CHEMBL", "chembl.compound"))
 
 
 def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:

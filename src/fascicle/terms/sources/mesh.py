@@ -29,6 +29,16 @@ from fascicle.terms.sources.rows import open_table
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _COLUMNS: Final = (("id", "tree_number"), ("mesh_id", "mesh_tree_number"))
+_MAPPED: Final = "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
+_RELATIONS: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {"NRW": "narrow", "BRD": "broad", "REL": "related", "EQV": "exact"}
+)
+_SHORT: Final = frozenset({"ABB", "ACR"})  # lexical tags: abbreviation, acronym
+_ENTRIES: Final = frozenset({"ENTRY", "PRINT ENTRY", "SY"})
+# of ASCII
+_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
+    {"UI": "ui", "MS": "definition", "NO": "definition"}
+)
 
 
 class _Trees:
@@ -91,17 +101,6 @@ def _in(number: str, branch: str) -> bool:
     return len(branch) == 1 or number[len(branch) :][:1] in ("", ".")
 
 
-_RELATIONS: Final[Mapping[str, NameKind]] = MappingProxyType(
-    {"NRW": "narrow", "BRD": "broad", "REL": "related", "EQV": "exact"}
-)
-_SHORT: Final = frozenset({"ABB", "ACR"})  # lexical tags: abbreviation, acronym
-_ENTRIES: Final = frozenset({"ENTRY", "PRINT ENTRY", "SY"})
-# of ASCII
-_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
-    {"UI": "ui", "MS": "definition", "NO": "definition"}
-)
-
-
 def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the records of ``desc*.xml`` or ``supp*.xml``; the parents of descriptors come at the
     end.
@@ -115,7 +114,7 @@ def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[Co
         Source(path=settings.path, encoding=AUTO), ("DescriptorRecord", "SupplementalRecord")
     )
     yield from _read_records(
-        settings, report, ((place, _of_xml(element)) for place, element in records)
+        settings, report, ((place, _xml_record(element)) for place, element in records)
     )
 
 
@@ -128,7 +127,7 @@ def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[
     Raises:
         FormatError: no record of MeSH.
     """
-    yield from _read_records(settings, report, _records_of_ascii(settings, report))
+    yield from _read_records(settings, report, _ascii_records(settings, report))
 
 
 def read_mesh_names(
@@ -211,35 +210,34 @@ def _draft(
     return draft
 
 
-def _of_xml(element: Element) -> _Record:
+def _xml_record(element: Element) -> _Record:
     which = element.tag.removesuffix("Record")
     record = _Record(ui=_text_at(element, f"{which}RecordUI") or _text_at(element, f"{which}UI"))
-    record.names.append(
-        (
-            _text_at(element, f"{which}RecordName/String")
-            or _text_at(element, f"{which}Name/String"),
-            "label",
-        )
+    name = _text_at(element, f"{which}RecordName/String") or _text_at(
+        element, f"{which}Name/String"
     )
+    record.names.append((name, "label"))
     record.trees = [tree.text or "" for tree in element.iterfind("TreeNumberList/TreeNumber")]
-    mapped = "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
-    record.mapped = [_text_at(descriptor, ".") for descriptor in element.iterfind(mapped)]
+    record.mapped = [_text_at(descriptor, ".") for descriptor in element.iterfind(_MAPPED)]
     concepts = element.findall("ConceptList/Concept")
     relations = _relations(concepts)
     for concept in concepts:
-        preferred = concept.get("PreferredConceptYN") == "Y"
-        kind: NameKind = (
-            "exact" if preferred else relations.get(_text_at(concept, "ConceptUI"), "related")
-        )
-        if preferred:
+        if concept.get("PreferredConceptYN") == "Y":
             record.definition = _text_at(concept, "ScopeNote")
-        for term in concept.iterfind("TermList/Term"):
-            if term.get("IsPermutedTermYN") == "Y":
-                record.permuted += 1
-            elif (name := _text_at(term, "String")) != record.names[0][0]:
-                short = kind == "exact" and term.get("LexicalTag") in _SHORT
-                record.names.append((name, "abbreviation" if short else kind))
+            _take_terms(record, concept, "exact")
+        else:
+            _take_terms(record, concept, relations.get(_text_at(concept, "ConceptUI"), "related"))
     return record
+
+
+def _take_terms(record: _Record, concept: Element, kind: NameKind) -> None:
+    """Adds the terms of a concept in XML to its record."""
+    for term in concept.iterfind("TermList/Term"):
+        if term.get("IsPermutedTermYN") == "Y":
+            record.permuted += 1
+        elif (name := _text_at(term, "String")) != record.names[0][0]:
+            short = kind == "exact" and term.get("LexicalTag") in _SHORT
+            record.names.append((name, "abbreviation" if short else kind))
 
 
 def _relations(concepts: list[Element]) -> dict[str, NameKind]:
@@ -259,7 +257,7 @@ def _text_at(element: Element, path: str) -> str:
     return element.findtext(path, "").strip()
 
 
-def _records_of_ascii(
+def _ascii_records(
     settings: SourceSettings, report: SourceReport
 ) -> Iterator[tuple[Place, _Record]]:
     record: _Record | None = None

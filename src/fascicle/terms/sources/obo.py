@@ -91,13 +91,8 @@ def _stanzas(
 ) -> Iterator[tuple[str, Place, _Tags]]:
     kind, at, tags = "", Place(settings.path, 1), list[tuple[str, str, Place]]()
     for place, line in _whole_lines(settings, report):
-        if not kind and (declared := _TYPE.match(line)):
-            scopes[declared[1]] = _SCOPES[declared[2]]
-        if not kind and line.startswith("treat-xrefs-as-"):
-            report.lose("header", place)
-        if not kind and line.startswith("import:"):
-            imported = f"{place}, {line.removeprefix('import:').strip()}"
-            report.lose("import", Place(place.file, place.line, shown=imported))
+        if not kind:
+            _take_header(line, place, report, scopes)
         if line.startswith("[") and line.rstrip().endswith("]"):
             if kind:
                 yield kind, at, tags
@@ -109,6 +104,19 @@ def _stanzas(
             report.lose("tag", place)
     if kind:
         yield kind, at, tags
+
+
+def _take_header(
+    line: str, place: Place, report: SourceReport, scopes: dict[str, NameKind]
+) -> None:
+    """Notes the scope that a line of the header declares, or what it says in vain."""
+    if declared := _TYPE.match(line):
+        scopes[declared[1]] = _SCOPES[declared[2]]
+    elif line.startswith("treat-xrefs-as-"):
+        report.lose("header", place)
+    elif line.startswith("import:"):
+        imported = f"{place}, {line.removeprefix('import:').strip()}"
+        report.lose("import", Place(place.file, place.line, shown=imported))
 
 
 def _whole_lines(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, str]]:

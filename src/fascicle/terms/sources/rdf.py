@@ -78,13 +78,10 @@ def _triples(path: str) -> Iterator[Any]:
         raise MissingExtraError("rdf", "pyoxigraph") from None
     with Source(path=path).open() as stream:
         head = stream.read(_HEAD)
-    for pattern, name, advice in _OTHERS:
-        if pattern.search(head):
-            raise FormatError(
-                f"the file is in {name}, and the reader rdf reads RDF; {advice}", at=path
-            )
-    syntax, first = _format(head, pyoxigraph.RdfFormat), _FIRST.search(_HARMLESS.sub(b"", head))
-    if syntax == pyoxigraph.RdfFormat.RDF_XML and (first is None or first[0] in (b"<!", b"<?")):
+    _check_syntax(head, path)
+    syntax = _format(head, pyoxigraph.RdfFormat)
+    is_xml = syntax == pyoxigraph.RdfFormat.RDF_XML
+    if is_xml and not _is_harmless(head):
         raise FormatError(
             "the file declares entities other than short ones, which can grow without end", at=path
         )
@@ -93,20 +90,34 @@ def _triples(path: str) -> Iterator[Any]:
             stream.seek(0)
         try:
             # Strictly, it refuses xml:lang="", which says that a text has no language.
-            lenient = syntax == pyoxigraph.RdfFormat.RDF_XML
-            yield from pyoxigraph.parse(stream, format=syntax, base_iri="file:///", lenient=lenient)
+            yield from pyoxigraph.parse(stream, format=syntax, base_iri="file:///", lenient=is_xml)
         except (SyntaxError, ValueError) as error:
-            reason = " ".join(str(error).split())
-            if "LoadDocument" in reason:
-                message = (
-                    "the file has the address of its @context, and nothing is fetched; write "
-                    "the context itself into it"
-                )
-                raise FormatError(message, at=path) from None
+            raise _broken(error, path) from None
+
+
+def _check_syntax(head: bytes, path: str) -> None:
+    for pattern, name, advice in _OTHERS:
+        if pattern.search(head):
             raise FormatError(
-                f"the file breaks the rules of RDF ({reason}); correct it, or convert it again",
-                at=path,
-            ) from None
+                f"the file is in {name}, and the reader rdf reads RDF; {advice}", at=path
+            )
+
+
+def _is_harmless(head: bytes) -> bool:
+    """True if XML declares nothing before its first element but what `_HARMLESS` has."""
+    first = _FIRST.search(_HARMLESS.sub(b"", head))
+    return first is not None and first[0] not in (b"<!", b"<?")
+
+
+def _broken(error: Exception, path: str) -> FormatError:
+    reason = " ".join(str(error).split())
+    message = f"the file breaks the rules of RDF ({reason}); correct it, or convert it again"
+    if "LoadDocument" in reason:
+        message = (
+            "the file has the address of its @context, and nothing is fetched; write the context "
+            "itself into it"
+        )
+    return FormatError(message, at=path)
 
 
 def _format(head: bytes, formats: Any) -> Any:
@@ -148,28 +159,31 @@ class _Graph:
             axiom = self._axioms.setdefault(node, {})
             axiom[kind] = f"{axiom[kind]} {text}" if kind == "qualifier" and kind in axiom else text
         elif part == "import":
-            self._report.lose(
-                "import", Place(self._settings.path, shown=f"{self._settings.path}, {text}")
-            )
+            self._report.lose("import", self._place(text))
         elif part and not _is_blank(subject):
-            if part == "class":
-                if text in _CONCEPTS:
-                    self._concepts.add(node)
-                elif text.startswith("http://www.w3.org/") and text != f"{_OWL}NamedIndividual":
-                    self._others.add(node)
-            elif part == "xl":
-                self._labels.setdefault(text, []).append((node, kind))
-            elif part == "name":
-                self._name(node, value, kind)
-            # which stands for an expression of OWL, such as a restriction
-            elif not _is_blank(value):
-                self._describe(node, part, value, kind)
+            self._take_statement(node, part, kind, value, text)
         elif part == "name" and node not in self._nameless:
             self._nameless.add(node)
             self._report.rows += 1
-            self._report.lose(
-                "identifier", Place(self._settings.path, shown=f"{self._settings.path}, {text}")
-            )
+            self._report.lose("identifier", self._place(text))
+
+    def _take_statement(self, node: str, part: str, kind: Any, value: Any, text: str) -> None:
+        """Adds what a triple says of a node with an address."""
+        if part == "class":
+            if text in _CONCEPTS:
+                self._concepts.add(node)
+            elif text.startswith("http://www.w3.org/") and text != f"{_OWL}NamedIndividual":
+                self._others.add(node)
+        elif part == "xl":
+            self._labels.setdefault(text, []).append((node, kind))
+        elif part == "name":
+            self._name(node, value, kind)
+        # A blank node stands for an expression of OWL, such as a restriction.
+        elif not _is_blank(value):
+            self._describe(node, part, value, kind)
+
+    def _place(self, text: str) -> Place:
+        return Place(self._settings.path, shown=f"{self._settings.path}, {text}")
 
     def records(self) -> Iterator[ConceptRecord]:
         """Yields the concepts, in the order in which the file begins to tell of them."""
@@ -213,10 +227,11 @@ class _Graph:
 
     def _draft(self, node: str) -> Draft:
         if node not in self._drafts:
-            place = Place(self._settings.path, shown=f"{self._settings.path}, {node}")
-            identifier = self._curie(node)
             self._drafts[node] = Draft(
-                settings=self._settings, report=self._report, place=place, curie=identifier
+                settings=self._settings,
+                report=self._report,
+                place=self._place(node),
+                curie=self._curie(node),
             )
         return self._drafts[node]
 

@@ -19,12 +19,13 @@ from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.requests import ReadRequest, read_all_documents
 from fascicle.terms.curation import format_rules
-from fascicle.terms.pack.export import COLUMNS, PackChange, find_changes, mention_changes, term_rows
+from fascicle.terms.pack.differences import PackChange, find_changes, mention_changes
+from fascicle.terms.pack.export import COLUMNS, term_rows
 from fascicle.terms.pack.layout import damage_errors
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.proposing import Evidence, Proposal, ProposalSettings, proposals
 from fascicle.terms.pack.sets import EVIDENCE, make_sets
-from fascicle.terms.pack.verifying import PackStats, pack_stats
+from fascicle.terms.pack.stats import PackStats, pack_stats
 from fascicle.terms.pack.verifying import verify as verify_pack
 from fascicle.terms.pack.why import Explanation
 from fascicle.terms.pack.why import explain_name as why_in
