@@ -119,6 +119,12 @@ def _walk(
         yield key, values.get(0), values.get(1)
 
 
+def _check_damage(pack: Pack, content: Iterator[tuple[str, _V]]) -> Iterator[tuple[str, _V]]:
+    """Yields what is read from a pack; impossible values in its files are its damage."""
+    with damage_errors(pack.folder):
+        yield from content
+
+
 def _concepts(pack: Pack) -> Iterator[tuple[str, dict[str, str]]]:
     for row in range(len(pack)):
         concept = pack.concept_at(row)
