@@ -3,15 +3,15 @@
 Rules block, add or change names of a pack. A rule is one row, ``action surface source concept case
 note``. The actions:
 
-============
-===============================================================================================
-``drop``      the names with this surface are left out ``ner_off``   they stay for linking and
-explaining, but match no text ``case``      they match with this policy: ``any``, ``initial`` or
-``exact``; empty for that of the pack ``add``       the concept has this surface, whatever sources
-and earlier rules say; a new name has this source ``prefer``    among the concepts of this surface,
-this one is meant ``block``     no surface with the same key is a name, wherever it is from; without
-a surface: the concept has no names ============
-===============================================================================================
+- ``drop``: the names with this surface are left out.
+- ``ner_off``: they stay for linking and explaining, but match no text.
+- ``case``: they match with this policy: ``any``, ``initial`` or ``exact``; empty for that of the
+  pack.
+- ``add``: the concept has this surface, whatever sources and earlier rules say; a new name has this
+  source.
+- ``prefer``: among the concepts of this surface, this one is meant.
+- ``block``: no surface with the same key is a name, wherever it is from; without a surface: the
+  concept has no names.
 
 An empty ``source`` or ``concept``, or ``*``, is any. ``drop``, ``ner_off``, ``add`` and ``block``
 decide whether a name exists: of those that fit a name the last one counts. ``case`` and ``prefer``

@@ -43,6 +43,15 @@ while who whom whose why will with within without would yet you your yours yours
 """
 # Function words: none is a name on its own.
 ENGLISH_STOP_WORDS: Final = frozenset(_ENGLISH.split())
+# words; what is longer is no name, and each word of the longest name costs a step of every search
+LONGEST: Final = 256
+_TINY: Final = 2
+NO_KIND: Final = -1  # in place of a set of types: no name matches in this casing
+_TOGETHER: Final = 4096  # names that are cut into words in one call
+_COUNTED: Final = ("entries", "empty", "signs", "too_long", "one_letter")  # classes of entries
+# how the sentences about names end in one, and in several
+_ONE: Final = {"s": "", "were": "was", "have": "has"}
+_SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
 
 
 class DictionaryEntry(NamedTuple):
@@ -121,16 +130,6 @@ OWN: Final[Mapping[Case, MatchingRule]] = MappingProxyType(
         "any": MatchingRule(name="case-any", stop_words=ENGLISH_STOP_WORDS, folded=True),
     }
 )
-
-# words; what is longer is no name, and each word of the longest name costs a step of every search
-LONGEST: Final = 256
-_TINY: Final = 2
-NO_KIND: Final = -1  # in place of a set of types: no name matches in this casing
-_TOGETHER: Final = 4096  # names that are cut into words in one call
-_COUNTED: Final = ("entries", "empty", "signs", "too_long", "one_letter")  # classes of entries
-# how the sentences about names end in one, and in several
-_ONE: Final = {"s": "", "were": "was", "have": "has"}
-_SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
 
 
 @dataclass(frozen=True, kw_only=True)

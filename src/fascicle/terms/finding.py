@@ -30,6 +30,9 @@ from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PORTION, PackRecogniser
 from fascicle.text.inputs import Finder, FoundName
 
+_TOGETHER: Final = 1 << 20  # characters of text that all finders read before the next ones
+_REMEMBERED: Final = 1 << 15  # names whose types are cached
+
 
 def open_dictionary(path: Path, *, case: Case = "auto") -> Matcher:
     """Opens a table of names as a predictor, whose name is that of the file.
@@ -72,9 +75,6 @@ def open_packs(
             )
         packs[name] = pack
     return PackRecogniser(packs, settings=settings)
-
-
-_TOGETHER: Final = 1 << 20  # characters of text that all finders read before the next ones
 
 
 class PackFinder:
@@ -141,9 +141,6 @@ class CombinedFinder:
         for chunk in portions(documents, characters=_TOGETHER):
             for matches in zip(*(finder.matches(chunk) for finder in self._finders), strict=True):
                 yield tuple(match for of_one in matches for match in of_one)
-
-
-_REMEMBERED: Final = 1 << 15
 
 
 class KnownNames:

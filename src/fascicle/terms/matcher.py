@@ -458,13 +458,13 @@ class Matcher(Annotator):
         parts = list(slices_by_document(documents, starts))
         kinds = np.full(len(starts), _CUT, dtype=np.int64)
         for document, (part, offset) in zip(documents, parts, strict=True):
-            places = _by_place(starts[part] - offset, ends[part] - offset, hits.rows[part])
+            places = _by_place(part, offset, starts, ends, hits.rows)
             kinds[part] = list(self._kinds(document, places))
         names = np.flatnonzero(kinds >= 0)
         spans = np.stack([hits.first, hits.last + 1], axis=1)[names]
         kinds[names[~best_segmentation(spans)]] = _CUT
         for document, (part, offset) in zip(documents, parts, strict=True):
-            places = _by_place(starts[part] - offset, ends[part] - offset, kinds[part])
+            places = _by_place(part, offset, starts, ends, kinds)
             yield self._divide(document.text, places)
 
     def _divide(self, text: str, places: Iterable[tuple[int, int, int]]) -> _Matched:
@@ -486,8 +486,12 @@ class Matcher(Annotator):
             yield _CUT if edges.part(start, end) else self._names.kind(row, text[start:end])
 
 
-def _by_place(starts: Ints, ends: Ints, values: Ints) -> Iterator[tuple[int, int, int]]:
-    return zip(starts.tolist(), ends.tolist(), values.tolist(), strict=True)
+def _by_place(
+    part: slice, offset: int, starts: Ints, ends: Ints, values: Ints
+) -> Iterator[tuple[int, int, int]]:
+    """Yields the places in one document, each with its value."""
+    columns = (starts[part] - offset, ends[part] - offset, values[part])
+    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _rule(rule: MatchingRule | str) -> MatchingRule:

@@ -37,6 +37,16 @@ _FACT_END: Final = re.compile(r"_?(?:ids?|code)$")
 _WORDS: Final = frozenset({"gene", "do", "up", "ps", "sid", "cid"})
 _OF_OTHERS: Final = frozenset({"NCBITaxon", "PR"})  # the species of a gene is not the gene
 _TAIL: Final = r"/?(?:[?#&].*)?"  # what an address may say of how its page is shown
+# Packs have these by their numbers: a new kind comes last.
+NameKind = Literal[
+    "label", "exact", "related", "broad", "narrow", "abbreviation", "generated", "previous"
+]
+NAME_KINDS: Final[tuple[NameKind, ...]] = get_args(NameKind)
+# Predicates for equal concepts of two vocabularies.
+SAME: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "owl:sameAs"})
+DIFFERENT: Final = "owl:differentFrom"  # says that no set may have both
+# says that they belong together, and mostly that they are the same
+REFERS: Final = "oboInOwl:hasDbXref"
 
 
 class Prefix(msgspec.Struct, frozen=True, kw_only=True):
@@ -275,18 +285,6 @@ def _telling() -> tuple[Prefix, ...]:
     out.
     """
     return tuple({prefix.name: prefix for prefix in _table().values() if prefix.kept}.values())
-
-
-# Packs have these by their numbers: a new kind comes last.
-NameKind = Literal[
-    "label", "exact", "related", "broad", "narrow", "abbreviation", "generated", "previous"
-]
-NAME_KINDS: Final[tuple[NameKind, ...]] = get_args(NameKind)
-# Predicates for equal concepts of two vocabularies.
-SAME: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "owl:sameAs"})
-DIFFERENT: Final = "owl:differentFrom"  # says that no set may have both
-# says that they belong together, and mostly that they are the same
-REFERS: Final = "oboInOwl:hasDbXref"
 
 
 # ``gc=False``: no cycle can go through a name or a record, and a build makes millions of them.

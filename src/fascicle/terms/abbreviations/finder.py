@@ -175,6 +175,13 @@ def abbreviations_of(
     )
 
 
+def _may_be_several(forms: Sequence[str]) -> bool:
+    """True if the parts of a bracket may be a short form each."""
+    return 2 <= len(forms) <= _MOST_SEVERAL and all(
+        _CAPITALS.match(form) and can_be_short(form) for form in forms
+    )
+
+
 class _Part:
     """Part of a text in which definitions are searched."""
 
@@ -218,9 +225,7 @@ class _Part:
         """
         shorts = [self._trim(*span) for span in self._split(bracket.start + 1, bracket.end)]
         forms = [self.text[slice(*short)] for short in shorts]
-        if not 2 <= len(forms) <= _MOST_SEVERAL or not all(
-            _CAPITALS.match(form) and can_be_short(form) for form in forms
-        ):
+        if not _may_be_several(forms):
             return None
         floor = self._floor(bracket, sum(map(most_words, forms)) + len(forms))
         spans = self._split(*self._trim(floor, bracket.start))

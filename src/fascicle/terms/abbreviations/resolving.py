@@ -27,6 +27,7 @@ _Types = frozenset[str]
 _LOOSE: Final = re.compile(
     r", |\b(?:of|in|and|to|by|as|soluble|recombinant|human|anti|induced|related|associated)\b"
 )
+Found = Mapping[str, tuple[Mention, ...]]
 
 
 def apply_rules(
@@ -265,9 +266,6 @@ def _unify(layer: _Layer) -> None:
         for span in sorted(spans):
             if layer.types(span) != best:
                 layer.set_types(span, like, "as the same words are elsewhere in the document")
-
-
-Found = Mapping[str, tuple[Mention, ...]]
 
 
 class FittedRules(msgspec.Struct, frozen=True, kw_only=True):

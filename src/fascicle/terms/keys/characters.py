@@ -31,6 +31,9 @@ _POINTS: Final = range(
     # combining classes of vowel points of Hebrew, Arabic and Syriac, which are mostly left out in
     # writing
 )
+_CONTROL: Final = re.compile(r"[\0-\x1f\x7f]")
+_SYMBOL: Final = 6  # letters and digits
+_SHORT: Final = 4
 
 
 @lru_cache(maxsize=1 << 14)
@@ -126,9 +129,6 @@ def _invisible(character: str) -> bool:
     return unicodedata.category(character) == "Cf" or code in (0x34F, 0x17B4, 0x17B5) or selects
 
 
-_CONTROL: Final = re.compile(r"[\0-\x1f\x7f]")
-
-
 class _Folded(NamedTuple):
     """Folded text with a map to its source.
 
@@ -167,10 +167,6 @@ def fold(text: str) -> _Folded:
         ends += [end] * len(part)
         at = end
     return _Folded("".join(parts), starts, ends)
-
-
-_SYMBOL: Final = 6  # letters and digits
-_SHORT: Final = 4
 
 
 class CasePolicy(IntEnum):

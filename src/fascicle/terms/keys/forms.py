@@ -24,6 +24,9 @@ from fascicle.terms.keys.tokens import NUMBERED, OWNER, SEPARATORS, single_numer
 BARRIER: Final = 0x110000  # separates texts that are read together; no text can hold it
 _GROUP_BITS: Final = 3
 GROUP: Final = (1 << _GROUP_BITS) - 1
+_SLOW: Final = 1
+Hashes = NDArray[np.uint64]
+BREAK: Final = "\n"  # the token between two texts: no key holds it
 
 
 class _Codes(NamedTuple):
@@ -124,9 +127,6 @@ class Folder:
         return _Codes(result, starts, ends)
 
 
-_SLOW: Final = 1
-
-
 def _fold_slowly(points: Ints32) -> _Codes:
     """Folds texts one by one in Python."""
     codes: list[int] = []
@@ -168,10 +168,6 @@ def _points(text: str) -> Ints32:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4").astype(
         np.int32, copy=False
     )
-
-
-Hashes = NDArray[np.uint64]
-BREAK: Final = "\n"  # the token between two texts: no key holds it
 
 
 def token_hash(text: str) -> int:

@@ -32,6 +32,12 @@ NORMALISER: Final = "keys@1"  # a change of any key gives it a new name
 Level = Literal[0, 1, 2, 3]
 # signs that only part words, once their order does not count
 _UNORDERED: Final = frozenset(',;:()[]{}"/.')
+# characters that are read together: their arrays fit into the cache of a processor
+_CHUNK: Final = 1 << 17
+REMEMBERED: Final = 1 << 16  # runs
+_BASE: Final = 0x9E3779B97F4A7C55
+_BLANK_POINT: Final = ord(" ")
+_REMEMBERED: Final = 1 << 18  # distinct words: vocabularies have more than texts
 
 
 def key(surface: str, level: Level) -> str:
@@ -96,13 +102,6 @@ def _canonical(surface: str) -> str:
 def _sort_tokens(canonical: str) -> str:
     texts = canonical.split(" ")
     return " ".join(sorted([text for text in texts if text not in _UNORDERED] or texts))
-
-
-# characters that are read together: their arrays fit into the cache of a processor
-_CHUNK: Final = 1 << 17
-REMEMBERED: Final = 1 << 16  # runs
-_BASE: Final = 0x9E3779B97F4A7C55
-_BLANK_POINT: Final = ord(" ")
 
 
 class TokenArrays(NamedTuple):
@@ -179,9 +178,7 @@ class TokenReader:
     def _split_runs(self, codes: Ints32) -> _Parts:
         starts, ends, signs = _runs(codes)
         rows = self._rows(codes, starts, ends)
-        apart = np.ones(len(starts) + 1, dtype=bool)
-        apart[1:-1] = (starts[1:] != ends[:-1]) | signs[1:] | signs[:-1]
-        opens, closes = apart[:-1], apart[1:]
+        opens, closes = _word_borders(starts, ends, signs)
         counts = self._runs.count.values[rows]
         parts = self._runs.first.values[rows]
         if (counts == 1).all():
@@ -269,6 +266,13 @@ def _runs(codes: Ints32) -> tuple[Ints, Ints, Bools]:
     return borders[:-1][visible], borders[1:][visible], kinds[visible] == SIGN
 
 
+def _word_borders(starts: Ints, ends: Ints, signs: Bools) -> tuple[Bools, Bools]:
+    """Returns whether no letter or digit is right before, and right after, each run."""
+    apart = np.ones(len(starts) + 1, dtype=bool)
+    apart[1:-1] = (starts[1:] != ends[:-1]) | signs[1:] | signs[:-1]
+    return apart[:-1], apart[1:]
+
+
 def _cuts(points: Ints32, size: int) -> Iterator[tuple[int, int]]:
     """Yields chunks that end before a blank or a barrier; a longer one where there is none."""
     start = 0
@@ -289,9 +293,6 @@ def _powers(base: int, count: int) -> Hashes:
     powers = np.full(max(count, 1), base & ((1 << 64) - 1), dtype=np.uint64)
     powers[0] = 1
     return np.multiply.accumulate(powers)
-
-
-_REMEMBERED: Final = 1 << 18  # distinct words: vocabularies have more than texts
 
 
 class KeyReader:

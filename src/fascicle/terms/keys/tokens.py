@@ -68,6 +68,46 @@ _AS: Final = tuple(_AS_ENDINGS.split())
 _SIS: Final = tuple(_SIS_ENDINGS.split())
 _NOT_SIS: Final = tuple(_SUGAR_ENDINGS.split())
 _REGULAR: Final = frozenset(_OSES.split() + _USES.split())
+_LONG: Final = "alpha|beta|gamma|delta|kappa|lambda|sigma|omega(?!l)|epsilon|upsilon"
+# Short names are cut off only behind what cannot be the rest of a word: two letters or more, and no
+# vowel.
+_LAST: Final = re.compile(
+    rf"(?:.*(?=(?:{_LONG})s?$)|[^aeiouy]{{2,}}(?=(?:zeta|theta|eta|iota|chi|psi|phi|rho|tau)$))",
+    re.DOTALL,
+)
+_FIRST: Final = re.compile(rf"(?:{_LONG})(?!s?$)")
+_PREFIX: Final = re.compile(r"(?:non|anti)(?=.{5})", re.DOTALL)
+_MAY_FALL_APART: Final = re.compile(rf"{_LONG}|^(?:non|anti)|(?:eta|iota|chi|psi|phi|rho|tau)$")
+_INNER: Final = re.compile(rf".+?(?=(?:{_LONG}).{{1,3}}$)", re.DOTALL)  # ``nfkappab``
+_WHOLE: Final = re.compile(
+    "betain|betameth|betaxol|betahist|labetalol|betadin|betaser|betafer|alphabet|gammadex|deltameth"
+)
+_GREEK: Final = frozenset({*GREEK.values(), *(name + "s" for name in GREEK.values())})
+_GREEK_PLURAL: Final = re.compile(rf"(?:{_LONG})s")
+_ROMAN: Final = re.compile(r"(?=[ivx]{2})(x{0,3})(ix|iv|v?i{0,3})")
+_BRITISH_PAIRS: Final = """
+haem:hem aemia:emia aemic:emic kaemi:kemi anaem:anem oedem:edem oesoph:esoph oestr:estr foet:fet
+paed:ped gynaec:gynec caec:cec faec:fec faecal:fecal rrhoea:rrhea pnoea:pnea coeliac:celiac
+homoeo:homeo aetiolog:etiolog anaesth:anesth leucocyt:leukocyt leucaem:leukem leucop:leukop
+sulph:sulf aluminium:aluminum caesium:cesium caesarean:cesarean fibre:fiber phaeo:pheo
+tumour:tumor colour:color behaviour:behavior odour:odor humour:humor labour:labor favour:favor
+vapour:vapor neighbour:neighbor isation:ization signalling:signaling labelled:labeled
+labelling:labeling modelling:modeling naevus:nevus naevi:nevi haemo:hemo orthopaed:orthoped
+encyclopaed:encycloped amoeb:ameb moebius:mobius manoeuv:maneuv mould:mold defence:defense
+catalogue:catalog dialyse:dialyze analyse:analyze hydrolyse:hydrolyze centre:center litre:liter
+goitre:goiter titre:titer synaesth:synesth aesthes:esthes ischaem:ischem uraem:urem haemat:hemat
+palaeo:paleo archaeo:archeo praecox:precox oesop:esop grey:gray
+"""
+_BRITISH: Final = MappingProxyType(dict(pair.split(":") for pair in _BRITISH_PAIRS.split()))
+_BRITISH_STEM: Final = re.compile("|".join(sorted(_BRITISH, key=len, reverse=True)))
+_VALUES: Final = MappingProxyType({"i": 1, "v": 5, "x": 10})
+SEPARATORS: Final = "-_"
+NUMBERED: Final = frozenset(
+    {"type", "factor", "stage", "grade", "phase", "group"}
+)  # single Roman numerals follow these
+OWNER: Final = "'"
+_SYMBOL: Final = 5  # letters of the longest
+_PLAIN: Final = re.compile(r"([a-z]+)|([0-9]+)|[^a-z0-9\s_-]")  # runs of a folded text in ASCII
 
 
 def _singular(word: str) -> str:
@@ -104,58 +144,6 @@ def _of_es(word: str) -> str:
     if word.endswith(_SIS) and word not in _REGULAR and not word.endswith(_NOT_SIS):
         return word[:-2] + "is"
     return word[:-1]
-
-
-_LONG: Final = "alpha|beta|gamma|delta|kappa|lambda|sigma|omega(?!l)|epsilon|upsilon"
-# Short names are cut off only behind what cannot be the rest of a word: two letters or more, and no
-# vowel.
-_LAST: Final = re.compile(
-    rf"(?:.*(?=(?:{_LONG})s?$)|[^aeiouy]{{2,}}(?=(?:zeta|theta|eta|iota|chi|psi|phi|rho|tau)$))",
-    re.DOTALL,
-)
-_FIRST: Final = re.compile(rf"(?:{_LONG})(?!s?$)")
-_PREFIX: Final = re.compile(r"(?:non|anti)(?=.{5})", re.DOTALL)
-_MAY_FALL_APART: Final = re.compile(rf"{_LONG}|^(?:non|anti)|(?:eta|iota|chi|psi|phi|rho|tau)$")
-_INNER: Final = re.compile(rf".+?(?=(?:{_LONG}).{{1,3}}$)", re.DOTALL)  # ``nfkappab``
-_WHOLE: Final = re.compile(
-    "betain|betameth|betaxol|betahist|labetalol|betadin|betaser|betafer|alphabet|gammadex|deltameth"
-)
-_GREEK: Final = frozenset({*GREEK.values(), *(name + "s" for name in GREEK.values())})
-
-_GREEK_PLURAL: Final = re.compile(rf"(?:{_LONG})s")
-_ROMAN: Final = re.compile(r"(?=[ivx]{2})(x{0,3})(ix|iv|v?i{0,3})")
-_BRITISH: Final = MappingProxyType(
-    {
-        "haem": "hem", "aemia": "emia", "aemic": "emic", "kaemi": "kemi", "anaem": "anem",
-        "oedem": "edem",
-        "oesoph": "esoph", "oestr": "estr", "foet": "fet", "paed": "ped", "gynaec": "gynec",
-        "caec": "cec",
-        "faec": "fec", "faecal": "fecal", "rrhoea": "rrhea", "pnoea": "pnea", "coeliac": "celiac",
-        "homoeo": "homeo",
-        "aetiolog": "etiolog", "anaesth": "anesth", "leucocyt": "leukocyt", "leucaem": "leukem",
-        "leucop": "leukop",
-        "sulph": "sulf", "aluminium": "aluminum", "caesium": "cesium", "caesarean": "cesarean",
-        "fibre": "fiber",
-        "phaeo": "pheo", "tumour": "tumor", "colour": "color", "behaviour": "behavior",
-        "odour": "odor",
-        "humour": "humor", "labour": "labor", "favour": "favor", "vapour": "vapor",
-        "neighbour": "neighbor",
-        "isation": "ization", "signalling": "signaling", "labelled": "labeled",
-        "labelling": "labeling",
-        "modelling": "modeling", "naevus": "nevus", "naevi": "nevi", "haemo": "hemo",
-        "orthopaed": "orthoped",
-        "encyclopaed": "encycloped", "amoeb": "ameb", "moebius": "mobius", "manoeuv": "maneuv",
-        "mould": "mold",
-        "defence": "defense", "catalogue": "catalog", "dialyse": "dialyze", "analyse": "analyze",
-        "hydrolyse": "hydrolyze", "centre": "center", "litre": "liter", "goitre": "goiter",
-        "titre": "titer",
-        "synaesth": "synesth", "aesthes": "esthes", "ischaem": "ischem", "uraem": "urem",
-        "haemat": "hemat",
-        "palaeo": "paleo", "archaeo": "archeo", "praecox": "precox", "oesop": "esop",
-        "grey": "gray",
-    }
-)  # fmt: skip
-_BRITISH_STEM: Final = re.compile("|".join(sorted(_BRITISH, key=len, reverse=True)))
 
 
 class _Part(NamedTuple):
@@ -205,9 +193,6 @@ def single_numeral(word: str) -> str:
     return str(_VALUES[word]) if word in _VALUES else ""
 
 
-_VALUES: Final = MappingProxyType({"i": 1, "v": 5, "x": 10})
-
-
 def _small(ones: str) -> int:
     return 0 if ones in ("ix", "iv") else ones.count("i") + 5 * ones.count("v")
 
@@ -245,15 +230,6 @@ def _cut(run: str) -> int:
     # in the singular: ``antigens`` is cut no more than ``antigen``
     match = _PREFIX.match(_canonical(run))
     return match.end() if match and run.startswith(match.group()) else 0
-
-
-SEPARATORS: Final = "-_"
-NUMBERED: Final = frozenset(
-    {"type", "factor", "stage", "grade", "phase", "group"}
-)  # single Roman numerals follow these
-OWNER: Final = "'"
-_SYMBOL: Final = 5  # letters of the longest
-_PLAIN: Final = re.compile(r"([a-z]+)|([0-9]+)|[^a-z0-9\s_-]")  # runs of a folded text in ASCII
 
 
 class Token(NamedTuple):

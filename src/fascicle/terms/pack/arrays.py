@@ -19,6 +19,9 @@ _BUFFER: Final = 1 << 16  # values that are written together
 _MOST: Final = (1 << 32) - 1  # what an offset can say
 BYTES: Final = ".bytes.u1"
 OFFSETS: Final = ".offsets.u4"
+HASHES: Final = ".hashes.u4"
+ROWS: Final = ".rows.u4"
+Hasher = Callable[[Sequence[bytes]], Array]
 
 
 class ColumnWriter:
@@ -264,11 +267,6 @@ def rows_by_owner(owners: Array, count: int) -> tuple[Array, Array]:
     starts = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(owners, minlength=count), out=starts[1:])
     return starts, np.argsort(owners, kind="stable")
-
-
-HASHES: Final = ".hashes.u4"
-ROWS: Final = ".rows.u4"
-Hasher = Callable[[Sequence[bytes]], Array]
 
 
 def string_hashes(strings: Sequence[bytes]) -> Array:

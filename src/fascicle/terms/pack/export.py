@@ -21,6 +21,19 @@ from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.terms import NAME_KINDS, REFERS, ConceptRecord, Name
 
 _LABEL_OF_OWN: Final = NameDecision(preferred=True)
+_OF_CONCEPT: Final = (
+    "taxon",
+    "rank",
+    "obsolete",
+    "replaced_by",
+    "parents",
+    "references",
+    "definition",
+)
+COLUMNS: Final = (
+    *("concept", "type", "surface", "kind", "language", "case", "off", "prior", "sources", "rule"),
+    *_OF_CONCEPT,
+)
 
 
 def pack_sources(pack: Pack) -> list[PackSource]:
@@ -125,21 +138,6 @@ class KeptRules:
         """Returns the decision about a name."""
         name = (row.surface, row.concept)
         return _LABEL_OF_OWN if name in self._own else self._known.get(name, UNTOUCHED)
-
-
-_OF_CONCEPT: Final = (
-    "taxon",
-    "rank",
-    "obsolete",
-    "replaced_by",
-    "parents",
-    "references",
-    "definition",
-)
-COLUMNS: Final = (
-    *("concept", "type", "surface", "kind", "language", "case", "off", "prior", "sources", "rule"),
-    *_OF_CONCEPT,
-)
 
 
 def term_rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:

@@ -88,6 +88,17 @@ TABLE: Final = "tokens.table"  # by which texts are scanned; row i is key i of t
 COLUMNS: Final = (CONCEPT, SURFACE, NAME_KIND, LANGUAGE, FLAGS, SET, PRIOR)
 # one value for each concept
 CONCEPT_COLUMNS: Final = (LABEL, TYPE, TAXON, RANK, CONCEPT_FLAGS, CONCEPT_SET)
+FORMAT: Final = 1
+KIND: Final = "pack"  # of the folder
+_SHOWN: Final = 12  # characters of the hash in the name
+WORDING: Final = Wording(
+    broken="is not the manifest of a term pack",
+    repair="copy the pack again, or build it with fascicle index build",
+    renew="build it again with fascicle index build",
+    version="pack format",
+    error=PackError,
+)
+_AGAIN: Final = "build it again with fascicle index build, or copy it again"
 
 
 class ConceptFacts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
@@ -209,18 +220,6 @@ def _keys(folder: Path, table: str) -> Lookup:
     return Lookup.open(folder, name, strings=Strings(arrays["keys"], arrays["starts"]))
 
 
-FORMAT: Final = 1
-KIND: Final = "pack"  # of the folder
-_SHOWN: Final = 12  # characters of the hash in the name
-WORDING: Final = Wording(
-    broken="is not the manifest of a term pack",
-    repair="copy the pack again, or build it with fascicle index build",
-    renew="build it again with fascicle index build",
-    version="pack format",
-    error=PackError,
-)
-
-
 class SourceFacts(Settings, frozen=True, kw_only=True):
     """Facts about one source of a pack.
 
@@ -337,9 +336,6 @@ def read_manifest(folder: Path) -> PackManifest:
         message = f"there is no term pack at {folder}{advice}"
         raise pack_error(folder, message, "not-found")
     return read_description(path, PackManifest, WORDING, format=FORMAT)
-
-
-_AGAIN: Final = "build it again with fascicle index build, or copy it again"
 
 
 def pack_error(place: Path, message: str, code: str = "damaged") -> PackError:

@@ -39,6 +39,7 @@ _SAME: Final = tuple(predicate.encode() for predicate in sorted(SAME))
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)
 Records = Callable[[], Iterable[ConceptRecord]]
+_T = TypeVar("_T")
 
 
 class MergedName(Name, frozen=True, gc=False):
@@ -256,9 +257,6 @@ def _names(statements: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName,
         MergedName(surface, kind, language, tuple(sources[surface, language]))
         for (surface, language), kind in kinds.items()
     )
-
-
-_T = TypeVar("_T")
 
 
 class Numbers(Generic[_T]):

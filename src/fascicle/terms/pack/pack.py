@@ -45,6 +45,7 @@ from fascicle.terms.pack.layout import (
 from fascicle.terms.terms import NAME_KINDS, CrossReference, NameKind, ShortTerm
 
 _FACTS = msgspec.msgpack.Decoder(layout.ConceptFacts)
+References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs
 
 
 class _Defined(msgspec.Struct, frozen=True, array_like=True):
@@ -456,6 +457,3 @@ class Pack:
         for spelling, row in zip(spelt, self.concept_rows(spelt).tolist(), strict=True):
             if row >= 0:
                 yield spelling
-
-
-References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs

@@ -41,6 +41,13 @@ _LONG: Final = 0.95
 _NUMBER: Final = 0.01  # digits alone
 _PAIR: Final = 2  # letters and digits of a name that is an abbreviation as a rule
 _VERY: Final = 0.02  # what words that are hardly ever names keep
+# By `NameStyle`. All were chosen on dev and train parts, see studies/docs/packs.md.
+# rank of the last of the words that are hardly ever names
+_VERY_COMMON: Final = (1_000, 1_000, 150, 1_000, 1_000, 0)
+_COMMON: Final = (0.4, 0.1, 0.4, 0.4, 0.1, 1.0)  # what other common words keep
+_PAIRS: Final = (0.2, 0.2, 0.2, 0.3, 0.2, 0.3)  # of two letters and digits
+_OWN: Final = 0.6  # of a name of one's own, however short it is: that of three letters
+_SHORT_ALIAS: Final = 0.4  # what an alias of at most three letters, without a digit, keeps
 
 
 class NameStyle(IntEnum):
@@ -70,13 +77,6 @@ class NameStyle(IntEnum):
 STYLES: Final[Mapping[str, NameStyle]] = MappingProxyType(
     {"Gene": NameStyle.symbols, "Species": NameStyle.everyday, "Disease": NameStyle.ailments}
 )
-# By `NameStyle`. All were chosen on dev and train parts, see studies/docs/packs.md.
-# rank of the last of the words that are hardly ever names
-_VERY_COMMON: Final = (1_000, 1_000, 150, 1_000, 1_000, 0)
-_COMMON: Final = (0.4, 0.1, 0.4, 0.4, 0.1, 1.0)  # what other common words keep
-_PAIRS: Final = (0.2, 0.2, 0.2, 0.3, 0.2, 0.3)  # of two letters and digits
-_OWN: Final = 0.6  # of a name of one's own, however short it is: that of three letters
-_SHORT_ALIAS: Final = 0.4  # what an alias of at most three letters, without a digit, keeps
 
 
 @cache

@@ -28,6 +28,7 @@ _LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)
 _PORTION: Final = 1 << 18  # characters of text that are searched together
 _REMEMBERED: Final = 1 << 15  # spellings whose names are cached
 _SOURCE: Final = "pack"
+_CASES: Final[tuple[Case, ...]] = ("", "initial", "exact")  # by `CasePolicy`
 
 
 class NameOfType(NamedTuple):
@@ -209,9 +210,6 @@ def _canonical_names() -> Callable[[str], str]:
         return candidates[0] if len(candidates) == 1 else name
 
     return canonical
-
-
-_CASES: Final[tuple[Case, ...]] = ("", "initial", "exact")  # by `CasePolicy`
 
 
 @dataclass(frozen=True, kw_only=True)

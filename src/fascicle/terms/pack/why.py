@@ -25,6 +25,9 @@ _Tier = Literal["exact", "folded", "canonical"]
 _TIERS: Final[tuple[tuple[Level, _Tier], ...]] = ((0, "exact"), (1, "folded"), (2, "canonical"))
 _LEVELS: Final[tuple[Level, ...]] = (0, 1, 2, 3)
 _LONGEST: Final = 30  # concepts of a shown way up; a circle ends it too
+COLUMNS: Final = ("concept", "label", "reason")
+_LABEL: Final = NAME_KINDS.index("label")
+_DIGITS: Final = 6  # of a score, as everywhere
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,11 +189,6 @@ def _lines(explained: Explained) -> Iterator[str]:
         yield f"    below {way_up}{more}"
     if explained.children:
         yield f"    above {plural(explained.children, 'concept')}"
-
-
-COLUMNS: Final = ("concept", "label", "reason")
-_LABEL: Final = NAME_KINDS.index("label")
-_DIGITS: Final = 6  # of a score, as everywhere
 
 
 class _NotSearched(NamedTuple):

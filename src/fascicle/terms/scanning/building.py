@@ -283,8 +283,7 @@ class _Filled:
         states.write(new.tobytes())
         rows.write(entries["row"].tobytes())
         bucket = (new >> np.uint64(BITS - self.prefix)).astype(np.int64)
-        numbers, first = np.unique(bucket, return_index=True)
-        counts = np.diff(np.append(first, len(bucket)))
+        numbers, counts = np.unique(bucket, return_counts=True)
         self.index[numbers + 1] += counts.astype(DTYPES["index"])
         low = filter_bits(new, np.uint64((1 << self.bits) - 1), bits=self._kept)
         np.bitwise_or.at(

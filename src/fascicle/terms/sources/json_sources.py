@@ -54,6 +54,7 @@ _NAMES: Final[Mapping[str, NameKind]] = MappingProxyType(
 # of identifiers that have none
 _PREFIXES: Final = (("ENSG", "ensembl"), ("CHEMBL", "chembl.compound"))
 _T = TypeVar("_T")
+_ReadPart = Callable[[str, Place], Iterator[Draft | ConceptRecord]]
 
 
 class _Text(msgspec.Struct):
@@ -112,9 +113,6 @@ class _Edge(msgspec.Struct):
 
 class _Equals(msgspec.Struct):
     nodes: list[str] = msgspec.field(default_factory=list, name="nodeIds")
-
-
-_ReadPart = Callable[[str, Place], Iterator[Draft | ConceptRecord]]
 
 
 class _Reading:

@@ -17,6 +17,19 @@ from fascicle.settings.packs import SourceSettings
 _CODE: Final = re.compile(r"([A-Za-z]+)[:_](\d+)\Z", re.ASCII)
 # that say nothing without other triples
 _OF_TRIPLES: Final = frozenset({"class", "form", "xl", "axiom", "import"})
+_SHORT: Final = re.compile(r"abbrev|acronym|omo[:_]0003000|omo[:_]0003012", re.IGNORECASE)
+# Types of synonyms, as Uberon, PO and others declare them.
+_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "latin": "la",
+        "greek": "el",
+        "spanish": "es",
+        "japanese": "ja",
+        "french": "fr",
+        "german": "de",
+        "italian": "it",
+    }
+)
 
 
 def predicate_meaning(predicate: str) -> tuple[str, Any]:
@@ -48,21 +61,6 @@ def _by_last() -> Mapping[str, tuple[str, Any]]:
     return MappingProxyType(
         {last_part(predicate): what for predicate, what in meanings if what[0] not in _OF_TRIPLES}
     )
-
-
-_SHORT: Final = re.compile(r"abbrev|acronym|omo[:_]0003000|omo[:_]0003012", re.IGNORECASE)
-# Types of synonyms, as Uberon, PO and others declare them.
-_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "latin": "la",
-        "greek": "el",
-        "spanish": "es",
-        "japanese": "ja",
-        "french": "fr",
-        "german": "de",
-        "italian": "it",
-    }
-)
 
 
 def is_short(kind: str) -> bool:

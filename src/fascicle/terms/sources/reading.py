@@ -41,7 +41,7 @@ _Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
 _SECONDS: Final = 5.0  # of processor time, for the names of one record
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _SourceReader:
     """Reader of one kind of source.
 
@@ -61,42 +61,34 @@ class _SourceReader:
 
 
 def _table(name: str, means: str) -> _SourceReader:
-    return _SourceReader(
-        name=name, means=means, read=partial(releases.read_published, name=name), table=True
-    )
+    return _SourceReader(name, means, partial(releases.read_published, name=name), table=True)
 
 
 def _two(name: str, means: str, read: ReadRecords, *, table: bool = True) -> _SourceReader:
-    return _SourceReader(name=name, means=means, read=read, hierarchy=True, table=table)
+    return _SourceReader(name, means, read, hierarchy=True, table=table)
 
 
 _ROWS: Final = (
-    _SourceReader(name="obo", means="OBO 1.0 to 1.4", read=read_obo),
+    _SourceReader("obo", "OBO 1.0 to 1.4", read_obo),
+    _SourceReader("cellosaurus", "Cellosaurus as OBO", partial(read_obo, dialect=CELLOSAURUS)),
+    _SourceReader("obograph", "OBO-Graph JSON", read_obograph),
     _SourceReader(
-        name="cellosaurus", means="Cellosaurus as OBO", read=partial(read_obo, dialect=CELLOSAURUS)
+        "rdf",
+        "OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD",
+        read_rdf,
     ),
-    _SourceReader(name="obograph", means="OBO-Graph JSON", read=read_obograph),
+    _SourceReader("open_targets", "Open Targets as JSON Lines or Parquet", read_open_targets),
+    _SourceReader("sssom", "SSSOM mappings as TSV", read_sssom),
+    _SourceReader("table", "TSV, CSV or Parquet with a map of columns", read_table, table=True),
     _SourceReader(
-        name="rdf",
-        means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD",
-        read=read_rdf,
-    ),
-    _SourceReader(
-        name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets
-    ),
-    _SourceReader(name="sssom", means="SSSOM mappings as TSV", read=read_sssom),
-    _SourceReader(
-        name="table", means="TSV, CSV or Parquet with a map of columns", read=read_table, table=True
-    ),
-    _SourceReader(
-        name="mesh_xml",
-        means="MeSH descriptors or supplementary records as XML",
-        read=read_mesh_xml,
+        "mesh_xml",
+        "MeSH descriptors or supplementary records as XML",
+        read_mesh_xml,
     ),
     _SourceReader(
-        name="mesh_ascii",
-        means="MeSH descriptors or supplementary records as ASCII",
-        read=read_mesh_ascii,
+        "mesh_ascii",
+        "MeSH descriptors or supplementary records as ASCII",
+        read_mesh_ascii,
     ),
     _two("mesh_names", "names of MeSH, one in a row", read_mesh_names),
     _two(
@@ -111,10 +103,8 @@ _ROWS: Final = (
         releases.read_taxa,
         table=False,
     ),
-    _SourceReader(
-        name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=releases.read_merged_taxa
-    ),
-    _SourceReader(name="medic", means="MEDIC of 2012", read=releases.read_medic),
+    _SourceReader("ncbi_merged", "NCBI Taxonomy: merged.dmp", releases.read_merged_taxa),
+    _SourceReader("medic", "MEDIC of 2012", releases.read_medic),
     _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", releases.read_umls),
     _two(
         "snomed",
@@ -156,7 +146,7 @@ def find_reader(name: str) -> _SourceReader:
     if name in plugins:
         read = load_plugin("vocabularies", name).read
         checked = partial(_read_checked, read, plugin_package("vocabularies", name))
-        return _SourceReader(name=name, means="", read=checked, hierarchy=True, table=True)
+        return _SourceReader(name, "", checked, hierarchy=True, table=True)
     names = (*READERS, *plugins)
     message = (
         f"the reader {name!r} is not known{near_hint(name, names)}; choose one of "

@@ -32,6 +32,23 @@ from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _CUI: Final = re.compile(r"C\d{7}", re.ASCII)
 _CUIS: Final = 10**7
+_PREFIX: Final = "NCBITaxon"
+_CLASSES: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {
+        "scientific name": "label",
+        **dict.fromkeys(("synonym", "equivalent name", "genbank synonym"), "exact"),
+        **dict.fromkeys(("common name", "genbank common name"), "exact"),
+        **dict.fromkeys(("anamorph", "genbank anamorph", "teleomorph"), "exact"),
+        **dict.fromkeys(("acronym", "genbank acronym"), "abbreviation"),
+        **dict.fromkeys(("blast name", "in-part"), "broad"),
+        "includes": "narrow",
+        **dict.fromkeys(("authority", "misspelling", "misnomer"), "related"),
+    }
+)
+# root, and what is not classified
+_NO_TAXA: Final = frozenset({"1", "131567", "12908", "28384", "2787823", "2787854"})
+_SCIENTIFIC: Final = frozenset({"scientific name", "synonym", "equivalent name", "genbank synonym"})
+_BINOMIAL: Final = re.compile(r"([A-Z])[a-z-]+( [a-z][a-z-]{2,})")
 
 
 @cache
@@ -209,27 +226,6 @@ def read_medic(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
 
 def _curie(text: str) -> str:
     return curie(text, "OMIM" if text.strip().isdigit() else "MESH")
-
-
-_PREFIX: Final = "NCBITaxon"
-_CLASSES: Final[Mapping[str, NameKind]] = MappingProxyType(
-    {
-        "scientific name": "label",
-        **dict.fromkeys(("synonym", "equivalent name", "genbank synonym"), "exact"),
-        **dict.fromkeys(("common name", "genbank common name"), "exact"),
-        **dict.fromkeys(("anamorph", "genbank anamorph", "teleomorph"), "exact"),
-        **dict.fromkeys(("acronym", "genbank acronym"), "abbreviation"),
-        **dict.fromkeys(("blast name", "in-part"), "broad"),
-        "includes": "narrow",
-        **dict.fromkeys(("authority", "misspelling", "misnomer"), "related"),
-    }
-)
-
-
-# root, and what is not classified
-_NO_TAXA: Final = frozenset({"1", "131567", "12908", "28384", "2787823", "2787854"})
-_SCIENTIFIC: Final = frozenset({"scientific name", "synonym", "equivalent name", "genbank synonym"})
-_BINOMIAL: Final = re.compile(r"([A-Z])[a-z-]+( [a-z][a-z-]{2,})")
 
 
 def _forms(name: str) -> Iterator[tuple[str, NameKind]]:

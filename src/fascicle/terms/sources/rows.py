@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -63,6 +63,19 @@ def open_table(
     if _are_numbers(needed):
         at = {column: int(column) for column in (*needed, *wished)}
         at |= {column: int(column) for column in filters if _NUMBER.fullmatch(column)}
+    _check_presence(settings, at, filters, required)
+    width = 1 + max(at[column] for column in needed)
+    last = max((at[column] for column in required), default=0)
+    rows = _pad(rows, width=width, size=1 + max(at.values()), last=last, source=(settings, report))
+    return at, _filter(settings, report, rows, at)
+
+
+def _check_presence(
+    settings: SourceSettings,
+    at: Mapping[Column, int],
+    filters: Iterable[str],
+    required: Iterable[Column],
+) -> None:
     if missing := [column for column in filters if column not in at]:
         raise RecipeError(
             f"there is no column {missing[0]!r} in {settings.path}; correct where or unless",
@@ -70,10 +83,6 @@ def open_table(
         )
     if absent := [column for column in required if column not in at]:
         raise FormatError(f"there is no column {absent[0]!r}; correct columns", at=settings.path)
-    width = 1 + max(at[column] for column in needed)
-    last = max((at[column] for column in required), default=0)
-    rows = _pad(rows, width=width, size=1 + max(at.values()), last=last, source=(settings, report))
-    return at, _filter(settings, report, rows, at)
 
 
 def _are_numbers(columns: Sequence[Column]) -> bool:

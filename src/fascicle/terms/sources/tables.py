@@ -145,19 +145,8 @@ def read_table(
     if superseded:
         rows = _drop_superseded(rows, superseded, at, report)
     reading = _Rows(layout=layout, settings=settings, report=report, at=at)
-    draft: Draft | None = None
-    for place, identifier, cells in _identify(rows, at[columns.id], settings, report, identify):
-        if draft is not None and draft.curie != identifier:
-            yield draft.record()
-            draft = None
-        current = draft or Draft(settings=settings, report=report, place=place, curie=identifier)
-        if reason := reading.take(place, cells, current):
-            report.lose(reason, place)
-        else:
-            report.used += 1
-            draft = current
-    if draft is not None:
-        yield draft.record()
+    identified = _identify(rows, at[columns.id], settings, report, identify)
+    yield from reading.records(identified)
 
 
 def _drop_superseded(
@@ -214,7 +203,24 @@ class _Rows:
         self._relations = _columns_of(columns, _RELATIONS, at)
         self._kind = lru_cache(maxsize=_REMEMBERED)(self._kind_of)
 
-    def take(self, place: Place, cells: list[str], draft: Draft) -> str:
+    def records(self, rows: Iterable[tuple[Place, str, list[str]]]) -> Iterator[ConceptRecord]:
+        """Yields the records of rows, given the CURIE of each."""
+        settings, report = self._settings, self._report
+        draft: Draft | None = None
+        for place, identifier, cells in rows:
+            if draft is not None and draft.curie != identifier:
+                yield draft.record()
+                draft = None
+            new = draft or Draft(settings=settings, report=report, place=place, curie=identifier)
+            if reason := self._take(place, cells, new):
+                report.lose(reason, place)
+                continue
+            report.used += 1
+            draft = new
+        if draft is not None:
+            yield draft.record()
+
+    def _take(self, place: Place, cells: list[str], draft: Draft) -> str:
         """Adds the data of a row; returns the reason if it has none.
 
         One with neither a name nor a kind of name is about the concept alone.
