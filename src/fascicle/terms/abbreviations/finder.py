@@ -225,14 +225,9 @@ class _Part:
         """
         shorts = [self._trim(*span) for span in self._split(bracket.start + 1, bracket.end)]
         forms = [self.text[slice(*short)] for short in shorts]
-        if not _may_be_several(forms):
+        spans = self._names_before(bracket, forms) if _may_be_several(forms) else None
+        if spans is None:
             return None
-        floor = self._floor(bracket, sum(map(most_words, forms)) + len(forms))
-        spans = self._split(*self._trim(floor, bracket.start))
-        extra = len(spans) - len(forms)  # what is before the first part may have separators too
-        if extra < 0:  # one name before two short forms: polymerase chain reaction (PCR and RT-PCR)
-            return None
-        spans = [(spans[0][0], spans[extra][1]), *spans[extra + 1 :]]
         pairs = []
         for number, (short, span) in enumerate(zip(shorts, spans, strict=True)):
             long = self._long(short, self._without_dose(span))
@@ -242,6 +237,17 @@ class _Part:
         if len(pairs) < len(shorts) and any(sign in words for sign in ",/"):
             return None
         return pairs
+
+    def _names_before(self, bracket: Bracket, forms: Sequence[str]) -> list[Span] | None:
+        """Returns the parts of what is before a bracket, one for each short form, if there are as
+        many.
+        """
+        floor = self._floor(bracket, sum(map(most_words, forms)) + len(forms))
+        spans = self._split(*self._trim(floor, bracket.start))
+        extra = len(spans) - len(forms)  # what is before the first part may have separators too
+        if extra < 0:  # one name before two short forms: polymerase chain reaction (PCR and RT-PCR)
+            return None
+        return [(spans[0][0], spans[extra][1]), *spans[extra + 1 :]]
 
     def _split(self, start: int, end: int) -> list[Span]:
         """Returns the ranges between words and signs that coordinate."""

@@ -68,6 +68,22 @@ def _check_hashes(folder: Path, manifest: PackManifest, on_progress: OnProgress)
 
 def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
     """Yields the name of each part that is verified, and whether it is valid."""
+    yield from _concept_parts(pack)
+    yield "facts", _are_strings(pack.facts, msgspec.msgpack.Decoder(layout.ConceptFacts).decode)
+    yield "rules", _are_strings(pack.rules)
+    yield "parents", _are_lists(pack.parent_rows, len(pack))
+    yield "children", _are_lists(pack.child_rows, len(pack))
+    edges = (_edges(pack.parent_rows, flipped=False), _edges(pack.child_rows, flipped=True))
+    yield "parents and children", np.array_equal(*edges)
+    yield "tokens", _is_table(pack)
+    if layout.LEAD in pack.manifest.files:
+        yield "sets of concepts", np.array_equal(pack.leads.column, make_sets(pack).leads)
+    for names in (pack.active, pack.silent):
+        for what, is_right in _names(names, pack):
+            yield f"{what} of {names.table}", is_right
+
+
+def _concept_parts(pack: Pack) -> Iterator[tuple[str, bool]]:
     manifest = pack.manifest
     sources = range(len(manifest.sources))
     members = chain.from_iterable(manifest.sets)
@@ -79,18 +95,6 @@ def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
     yield "flags of concepts", _below(pack.flag_rows, 2 * layout.OBSOLETE)
     yield "sources of concepts", _below(pack.set_rows, len(manifest.sets))
     yield "labels", _labels_exist(pack)
-    yield "facts", _are_strings(pack.facts, msgspec.msgpack.Decoder(layout.ConceptFacts).decode)
-    yield "rules", _are_strings(pack.rules)
-    yield "parents", _are_lists(pack.parent_rows, len(pack))
-    yield "children", _are_lists(pack.child_rows, len(pack))
-    edges = (_edges(pack.parent_rows, flipped=False), _edges(pack.child_rows, flipped=True))
-    yield "parents and children", np.array_equal(*edges)
-    yield "tokens", _is_table(pack)
-    if layout.LEAD in manifest.files:
-        yield "sets of concepts", np.array_equal(pack.leads.column, make_sets(pack).leads)
-    for names in (pack.active, pack.silent):
-        for what, is_right in _names(names, pack):
-            yield f"{what} of {names.table}", is_right
 
 
 def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:

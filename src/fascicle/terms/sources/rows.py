@@ -61,8 +61,11 @@ def open_table(
     else:
         at, rows = _text(settings, report, needed, [*wished, *filters])
     if _are_numbers(needed):
-        at = {column: int(column) for column in (*needed, *wished)}
-        at |= {column: int(column) for column in filters if _NUMBER.fullmatch(column)}
+        at = {
+            column: int(column)
+            for column in (*needed, *wished, *filters)
+            if isinstance(column, int) or _NUMBER.fullmatch(column)
+        }
     _check_presence(settings, at, filters, required)
     width = 1 + max(at[column] for column in needed)
     last = max((at[column] for column in required), default=0)

@@ -138,7 +138,7 @@ def read_table(
     )
     columns = layout.columns
     assert columns.id is not None
-    needed = [columns.id] if columns.name is None else [columns.id, columns.name]
+    needed = [column for column in (columns.id, columns.name) if column is not None]
     wished = [column for column in columns.given().values() if column not in needed]
     wished += VERSION if superseded else ()
     at, rows = open_table(settings, report, needed=needed, wished=wished, required=required)
