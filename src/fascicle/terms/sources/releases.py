@@ -27,7 +27,7 @@ from fascicle.errors import Place
 from fascicle.settings.packs import ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
 from fascicle.terms.sources.rows import open_table
-from fascicle.terms.sources.tables import VERSION, TableLayout, read_table
+from fascicle.terms.sources.tables import VERSION, Layout, read_table
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _CUI: Final = re.compile(r"C\d{7}", re.ASCII)
@@ -52,10 +52,10 @@ _BINOMIAL: Final = re.compile(r"([A-Z])[a-z-]+( [a-z][a-z-]{2,})")
 
 
 @cache
-def _layouts() -> Mapping[str, TableLayout]:
+def _layouts() -> Mapping[str, Layout]:
     """Returns the layouts of the tables of known publishers, by the names of their readers."""
     content = Path(__file__).with_name("layouts.toml").read_bytes()
-    return MappingProxyType(msgspec.toml.decode(content, type=dict[str, TableLayout]))
+    return MappingProxyType(msgspec.toml.decode(content, type=dict[str, Layout]))
 
 
 def read_published(

@@ -57,7 +57,7 @@ _S = TypeVar("_S", bound=msgspec.Struct)
 _K = TypeVar("_K", bound=str)
 
 
-class TableLayout(Settings, frozen=True, kw_only=True):
+class Layout(Settings, frozen=True, kw_only=True):
     """Format of the tables of one publisher.
 
     Attributes:
@@ -80,7 +80,7 @@ class TableLayout(Settings, frozen=True, kw_only=True):
     languages: dict[str, str] = msgspec.field(default_factory=dict)
     tag: str = ""
 
-    def of(self, settings: SourceSettings) -> TableLayout:
+    def of(self, settings: SourceSettings) -> Layout:
         """Returns the layout with the settings of a source that differ from it.
 
         Raises:
@@ -106,14 +106,14 @@ class TableLayout(Settings, frozen=True, kw_only=True):
         return read_table(settings, report, layout=self)
 
 
-_GENERIC: Final = TableLayout()
+_GENERIC: Final = Layout()
 
 
 def read_table(
     settings: SourceSettings,
     report: SourceReport,
     *,
-    layout: TableLayout = _GENERIC,
+    layout: Layout = _GENERIC,
     superseded: Collection[tuple[str, ...]] = (),
     identify: Callable[[str, str], str] = curie,
 ) -> Iterator[ConceptRecord]:
@@ -187,7 +187,7 @@ class _Rows:
     def __init__(
         self,
         *,
-        layout: TableLayout,
+        layout: Layout,
         settings: SourceSettings,
         report: SourceReport,
         at: Mapping[Column, int],
