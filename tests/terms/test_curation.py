@@ -282,7 +282,7 @@ def test_lint_names_what_is_not_there_and_what_contradicts() -> None:
         (5, "dead"),
         (5, "unknown-source"),
     ]
-    assert all(finding.said.startswith(f"r:{finding.number + 1}: ") for finding in found)
+    assert all(finding.message.startswith(f"r:{finding.number + 1}: ") for finding in found)
 
 
 def test_a_name_that_rules_add_for_linking_alone_is_no_contradiction() -> None:

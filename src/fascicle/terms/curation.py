@@ -296,12 +296,12 @@ class RuleProblem(NamedTuple):
         number: of the rule, from 0.
         problem: its kind: ``"dead"`` fits no name, or adds one that is there; ``"overruled"`` fits
             names, but changes none beside the other rules.
-        said: one sentence for people, with the place of the rule.
+        message: one sentence for people, with the place of the rule.
     """
 
     number: int
     problem: _Problem
-    said: str
+    message: str
 
 
 class SeenNames:

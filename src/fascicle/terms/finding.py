@@ -213,17 +213,15 @@ def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> Finder:
                 raise ModelError(
                     f"{folder / MANIFEST} has no hash of {name}; copy or export the folder again"
                 )
-    tables = [dictionary for dictionary in facts.dictionaries if dictionary.rule != PACK_RULE]
     reader = WordReader(manifest.reading.segmenter)
-    matchers = [
-        open_packed_dictionary(folder / dictionary.file, rule=dictionary.rule, reader=reader)
-        for dictionary in tables
-    ]
-    packs = {
-        dictionary.file: CarriedPack(folder, dictionary.file)
-        for dictionary in facts.dictionaries
-        if dictionary.rule == PACK_RULE
-    }
+    matchers: list[Matcher] = []
+    packs: dict[str, CarriedPack] = {}
+    for dictionary in facts.dictionaries:
+        file, rule = dictionary.file, dictionary.rule
+        if rule == PACK_RULE:
+            packs[file] = CarriedPack(folder, file)
+        else:
+            matchers.append(open_packed_dictionary(folder / file, rule=rule, reader=reader))
     finder = make_finder(matchers, packs)
     if finder.types != facts.types:
         raise ModelError(

@@ -282,7 +282,7 @@ def _say_rules(findings: Sequence[RuleProblem], *, all_lines: bool) -> None:
     harmful = [one for one in findings if one.problem not in ("dead", "overruled", "twice")]
     loud = findings if all_lines else harmful[:_LOUD]
     for one in loud:
-        say(f"curation: {one.said}")
+        say(f"curation: {one.message}")
     if rest := len(findings) - len(loud):
         say(
             f"curation: {plural(rest, 'more rule')} that can go or must be corrected; --verbose "

@@ -69,7 +69,7 @@ def open_table(
     _check_presence(settings, at, filters, required)
     width = 1 + max(at[column] for column in needed)
     last = max((at[column] for column in required), default=0)
-    rows = _pad(rows, width=width, size=1 + max(at.values()), last=last, source=(settings, report))
+    rows = _pad(settings, report, rows, width=width, size=1 + max(at.values()), last=last)
     return at, _filter(settings, report, rows, at)
 
 
@@ -198,18 +198,24 @@ def _cut_lines(lines: _Numbered, cut: Callable[[str], list[str]], report: Source
 
 
 def _pad(
-    rows: Rows, *, width: int, size: int, last: int, source: tuple[SourceSettings, SourceReport]
+    settings: SourceSettings,
+    report: SourceReport,
+    rows: Rows,
+    *,
+    width: int,
+    size: int,
+    last: int,
 ) -> Rows:
     """Yields the rows that have the needed columns, with an empty cell for each other one.
 
     Args:
+        settings: of the source.
+        report: receives what is lost.
         rows: as they are cut.
         width: columns that are needed.
         size: columns that are read.
         last: the last column that must be in some row.
-        source: settings, and the report that receives what is lost.
     """
-    settings, report = source
     widest = 0
     for place, cells in rows:
         if len(cells) < width:
