@@ -93,11 +93,8 @@ class _Reason:
     def sentence(self) -> str:
         """Returns the number of documents, and the places of the first ones."""
         first, *more = self._places
-        remainder = (
-            f" and {self.count - len(self._places):,} others"
-            if self.count > len(self._places)
-            else ""
-        )
+        rest = self.count - len(self._places)
+        remainder = f" and {rest:,} others" if rest else ""
         return (
             f"{plural(self.count, 'document')} in all for the reason of {first}, also "
             f"{', '.join(more)}{remainder}"
@@ -215,8 +212,9 @@ class Account:
         """
         self.release()
         reasons, self._reasons = self._reasons, {}
-        for reason in filter(lambda one: one.count > 1, reasons.values()):
-            self._say(reason.sentence())
+        for reason in reasons.values():
+            if reason.count > 1:
+                self._say(reason.sentence())
 
     def refuse_nothing(self, report: WriteReport | None = None) -> None:
         """Raises an error if every document was set aside; call it after the last one, before the

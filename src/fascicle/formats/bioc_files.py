@@ -55,6 +55,13 @@ _HEAD: Final = (
 _IN_ATTRIBUTES: Final = re.compile("[\t\n]")
 # XML 1.0, 2.2
 _NOT_IN_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_DOCUMENTS: Final = ("documents", "PubTator3")
+_OF_ENTRY: Final = frozenset(BiocDocument.__struct_fields__)
+_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_ENTRY: Final = msgspec.json.Decoder(BiocDocument, strict=False)
+_ENCODER: Final = msgspec.json.Encoder()
+_OBJECT_HEAD: Final = _ENCODER.encode({"source": SOURCE, "date": "", "key": "", "infons": {}})
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -233,15 +240,6 @@ WRITER: Final = Writer(
 )
 
 
-_DOCUMENTS: Final = ("documents", "PubTator3")
-_OF_ENTRY: Final = frozenset(BiocDocument.__struct_fields__)
-_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
-_ENTRY: Final = msgspec.json.Decoder(BiocDocument, strict=False)
-_ENCODER: Final = msgspec.json.Encoder()
-_OBJECT_HEAD: Final = _ENCODER.encode({"source": SOURCE, "date": "", "key": "", "infons": {}})
-
-
 def _read_json(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a collection; the whole file is read first unless it has one
     document per line.
@@ -333,10 +331,6 @@ def _encode_json(document: Document, report: WriteReport) -> bytes:
         InputError: an id or a type that cannot be written.
     """
     return _ENCODER.encode(to_entry(document, report))
-
-
-# -- as the service of PubTator 3 answers
-# ------------------------------------------------------------------------------
 
 
 def _encode_answer(document: Document, report: WriteReport) -> bytes:

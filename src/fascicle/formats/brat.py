@@ -175,30 +175,34 @@ def _merge_rows(
     """
     mentions: dict[tuple[str, Fragments], _MergedMention] = {}
     keys: dict[str, MentionKey] = {}
+    for row, is_first in _valid_rows(text, standoff, collector, options):
+        mention = mentions.setdefault((row.type, row.spans), _MergedMention(row=row))
+        if mention.row.place != row.place:
+            message = (
+                f"{row.place}: {row.id} is {mention.row.id} once more; what refers to either was "
+                "joined"
+            )
+            standoff.say("duplicate-mention", message, span=(row.spans[0][0], row.spans[-1][1]))
+        if is_first:
+            keys[row.id] = (GOLD, row.type, row.spans)
+            mention.add(standoff.links[row.id], standoff.attributes[row.id])
+    return list(mentions.values()), keys
+
+
+def _valid_rows(
+    text: str, standoff: Standoff, collector: MentionCollector, options: BratOptions
+) -> Iterator[tuple[TextBound, bool]]:
+    """Yields the T lines that are mentions, with their fragments in order, and whether each is the
+    first of its id.
+    """
     ids: set[str] = set()
     for row in standoff.rows:
         is_first = row.id not in ids
         ids.add(row.id)
         if code := _code_left_out(row, standoff, options):
             standoff.left_out[code] += 1
-            continue
-        spans = _check_spans(row, text, standoff, collector)
-        if not spans:
-            continue
-
-        mention = mentions.setdefault(
-            (row.type, spans), _MergedMention(row=replace(row, spans=spans))
-        )
-        if mention.row.place != row.place:
-            message = (
-                f"{row.place}: {row.id} is {mention.row.id} once more; what refers to either was "
-                "joined"
-            )
-            standoff.say("duplicate-mention", message, span=(spans[0][0], spans[-1][1]))
-        if is_first:
-            keys[row.id] = (GOLD, row.type, spans)
-            mention.add(standoff.links[row.id], standoff.attributes[row.id])
-    return list(mentions.values()), keys
+        elif spans := _check_spans(row, text, standoff, collector):
+            yield replace(row, spans=spans), is_first
 
 
 def _code_left_out(row: TextBound, standoff: Standoff, options: BratOptions) -> str:

@@ -312,11 +312,8 @@ def plugged_by_suffix(end: str, group: str) -> str:
     names = []
     for name in plugins.plugin_names(group):
         with suppress(PluginError):
-            names += (
-                [name]
-                if end in plugins.load_plugin(group, name).suffixes and name not in FORMATS
-                else []
-            )
+            if end in plugins.load_plugin(group, name).suffixes and name not in FORMATS:
+                names.append(name)
     if len(names) > 1:
         message = (
             f"files that end with {end} are for the {group} {' and '.join(names)}; choose "
@@ -327,29 +324,31 @@ def plugged_by_suffix(end: str, group: str) -> str:
 
 
 def _plugin_format(name: str) -> Format | None:
-    reads, writes = (name in plugins.plugin_names(group) for group in ("readers", "writers"))
-    if not (reads or writes):
+    groups = [group for group in ("readers", "writers") if name in plugins.plugin_names(group)]
+    if not groups:
         return None
-    suffixes = plugins.load_plugin("writers" if writes else "readers", name).suffixes
-    read, written = (_PLUGGED if there else "" for there in (reads, writes))
     return Format(
-        name=name, means="a plug-in", suffixes=tuple(suffixes), reads=read, writes=written
+        name=name,
+        means="a plug-in",
+        suffixes=tuple(plugins.load_plugin(groups[-1], name).suffixes),
+        reads=_PLUGGED * ("readers" in groups),
+        writes=_PLUGGED * ("writers" in groups),
     )
 
 
-def format_to_write(path: str, asked: str = "auto") -> str:
+def format_to_write(path: str, requested: str = "auto") -> str:
     """Returns the name of the format in which an output is written.
 
     Args:
         path: of the output; ``"-"`` for standard output.
-        asked: a name of a format, or ``"auto"``: what the name of the output tells; ``jsonl`` if
+        requested: a name of a format, or ``"auto"``: what the name of the output tells; ``jsonl`` if
             that has no suffix.
 
     Raises:
         UsageError: there is no such format, or the suffix belongs to no format.
     """
-    if asked != "auto":
-        return format_named(asked).name
+    if requested != "auto":
+        return format_named(requested).name
     name, end = format_of_output(path), suffix(path)
     if end and not name:
         suffixes = sorted({one for row in _ROWS if row.writes for one in row.suffixes})

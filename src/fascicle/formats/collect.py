@@ -30,6 +30,7 @@ from fascicle.formats.offset_units import (
     fit_offsets,
 )
 
+_T = TypeVar("_T")
 META_LENGTH: Final = 200  # characters of a fact about a document
 # strings that tools put between two fragments
 _BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")
@@ -392,9 +393,6 @@ def _sentence_ranges(sentences: Sequence[Sequence[str]], words: Sequence[Span]) 
             ranges.append((words[first][0], words[first + len(sentence) - 1][1]))
             first += len(sentence)
     return tuple(ranges)
-
-
-_T = TypeVar("_T")
 
 
 def group_by_key(

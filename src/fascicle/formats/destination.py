@@ -62,21 +62,21 @@ def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool
         OutputError: a file is there already, or its folder is missing.
     """
     path, name = request.path, "" if request.format == "auto" else request.format
-    told = name or format_of_output(path)
-    is_whole = path == STDOUT or (told and format_named(told).many)
+    output_format = name or format_of_output(path)
+    is_whole = path == STDOUT or (output_format and format_named(output_format).many)
     if is_whole or not _is_folder(path, several=several or len(inputs) > 1):
-        format_ = request.check()
-        grows = not is_whole and format_.writer.grows and can_be_resumed(path)
-        place = Destination(path=path, format=format_, grows=grows)
+        file_format = request.check()
+        grows = not is_whole and file_format.writer.grows and can_be_resumed(path)
+        place = Destination(path=path, format=file_format, grows=grows)
     else:
-        format_, folder = format_named(name or "jsonl"), Path(path)
-        suffix = next(iter(format_.suffixes), f".{format_.name}")  # a plug-in may have none
+        file_format, folder = format_named(name or "jsonl"), Path(path)
+        suffix = next(iter(file_format.suffixes), f".{file_format.name}")  # a plug-in may have none
         names = name_files([source.name for source in inputs], folder, suffix=suffix)
         files = OutputFiles(
             folder=folder, of=names, overwrite=request.overwrite, resume=request.resume
         )
         files.check()
-        place = Destination(path=path, format=format_, files=files)
+        place = Destination(path=path, format=file_format, files=files)
     if request.resume:
         _check_resume(place, inputs)
     return place

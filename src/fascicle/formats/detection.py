@@ -208,7 +208,7 @@ def format_by_suffix(path: str) -> str:
     return readable_by_suffix(suffix(path))
 
 
-def format_to_read(path: str, asked: str) -> str:
+def format_to_read(path: str, requested: str) -> str:
     """Returns the name of the format in which to read a file.
 
     The content of the file decides between the two JSON formats, whichever was requested: files of
@@ -217,12 +217,12 @@ def format_to_read(path: str, asked: str) -> str:
 
     Args:
         path: as `detect` takes it.
-        asked: a name of a format, or ``"auto"``.
+        requested: a name of a format, or ``"auto"``.
 
     Raises:
         InputError, FormatError: see `detect`.
     """
-    name = canonical_name(asked)
+    name = canonical_name(requested)
     if name == "auto":
         return detect(path)
     detected = _detect(path) if name in _JSON and not is_pipe(path) else name

@@ -21,6 +21,11 @@ from fascicle.core.mention import Fragments
 from fascicle.errors import BROKEN, FormatError, InputError, Place, explain_errors
 
 H = TypeVar("H", bound=msgspec.Struct)
+SCHEMA: Final = 1
+SUFFIXES: Final = (".jsonl", ".jsonl.gz")
+# significant ones: small probabilities keep their size, for their logarithms are drawn
+_DIGITS: Final = 6
+_MAKE: Final = "make one with fascicle evaluate GOLD --model MODEL --distributions FILE"
 
 
 def open_headed(
@@ -65,12 +70,6 @@ def open_headed(
     except BROKEN as error:
         raise FormatError(f"{path} is not {what} ({error}); {make}", file=str(path)) from None
     return header(**{name: getattr(parsed, name) for name in header.__struct_fields__}), numbered
-
-
-SCHEMA: Final = 1
-SUFFIXES: Final = (".jsonl", ".jsonl.gz")
-# significant ones: small probabilities keep their size, for their logarithms are drawn
-_DIGITS: Final = 6
 
 
 class DistributionsHeader(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,9 +175,6 @@ def read(path: str | Path) -> tuple[DistributionsHeader, Iterator[MentionDistrib
 def _check_header(header: DistributionsHeader) -> None:
     if not header.types or len(set(header.types)) < len(header.types):
         raise ValueError("its types must be distinct, one at least")
-
-
-_MAKE: Final = "make one with fascicle evaluate GOLD --model MODEL --distributions FILE"
 
 
 def _entries(

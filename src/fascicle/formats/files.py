@@ -34,6 +34,14 @@ from fascicle.formats.sources import find_places, unread_tables
 
 _MISFITS: Final = frozenset({"text-mismatch", "offset-outside"})
 _FEW: Final = 2  # number of misfits that is ignored
+ORIGINAL_ID: Final = "original-id"
+_PathLike = str | Path
+_VERSION: Final = "version"  # in the meta of a citation, unless it is the first
+_AGAIN: Final = "duplicate-id"
+_FEW_IDS: Final = 1 << 16  # ids that are stored as text
+_TABLES: Final = 256  # they grow one after the other, so that no growth needs twice the memory
+_FIRST: Final = 64  # places in a new table
+_HALVES: Final = struct.Struct("<QQ")
 
 
 def note_misfits(documents: Iterable[Document]) -> Iterator[Document]:
@@ -68,11 +76,6 @@ def _verdict(mentions: int, misfits: int) -> Iterator[Event]:
         "were counted in other texts, or in another unit"
     )
     yield make_event("most-offsets-wrong", step=STEP, message=message)
-
-
-ORIGINAL_ID: Final = "original-id"
-
-_PathLike = str | Path
 
 
 def read(
@@ -155,8 +158,8 @@ def stream_sources(
         report: as of `read`.
         are_unique: whether ids are made unique; all ids are then kept in memory, see `IdSet`.
     """
-    for _, format_ in plan:
-        check_options(options, format_.reader.options, format_.name)
+    for _, file_format in plan:
+        check_options(options, file_format.reader.options, file_format.name)
     documents = _stream_plan(plan, options, report)
     return _observe(unique_ids(documents) if are_unique else documents, report)
 
@@ -203,10 +206,10 @@ def rename_document(document: Document, identifier: str) -> Document:
 def _stream_plan(
     plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport
 ) -> Iterator[Document]:
-    for source, format_ in plan:
-        report.formats[source.path] = format_.name
+    for source, file_format in plan:
+        report.formats[source.path] = file_format.name
         with report.aside.one():
-            yield from _stream_source(source, format_.reader, options, report)
+            yield from _stream_source(source, file_format.reader, options, report)
 
 
 def _stream_source(
@@ -260,10 +263,6 @@ def _names(files: Sequence[str]) -> list[str]:
         name if count[name] == 1 else f"{Path(file).resolve().parent.name}/{name}"
         for name, file in zip(stems, files, strict=True)
     ]
-
-
-_VERSION: Final = "version"  # in the meta of a citation, unless it is the first
-_AGAIN: Final = "duplicate-id"
 
 
 def latest(
@@ -351,12 +350,6 @@ def _with_original_id(document: Document) -> Document:
     return msgspec.structs.replace(
         document, id=document.meta[ORIGINAL_ID], meta=meta, events=events
     )
-
-
-_FEW_IDS: Final = 1 << 16  # ids that are stored as text
-_TABLES: Final = 256  # they grow one after the other, so that no growth needs twice the memory
-_FIRST: Final = 64  # places in a new table
-_HALVES: Final = struct.Struct("<QQ")
 
 
 class IdSet:

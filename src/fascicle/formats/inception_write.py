@@ -71,21 +71,22 @@ def _encode_tsv(document: Document, report: WriteReport) -> bytes:
     ranges = tuple((block[0][0], block[-1][1]) for block in blocks)
     if not tokens:
         report.lose("empty-documents", document)
-    if document.words and tuple(tokens) != document.words:
+    if document.words and document.words != tuple(tokens):
         report.lose("words", document)
     if document.sentences and document.sentences != ranges:
         report.lose("sentences", document)
+    return "".join([_HEAD, *_lines(text, blocks, _cells(document, tokens, report))]).encode()
 
-    cells, units = _cells(document, tokens, report), _units(text)
-    borders = [0, *(start for start, _ in ranges[1:]), len(text)]
-    lines = [_HEAD]
-    for number, (block, (start, end)) in enumerate(zip(blocks, pairwise(borders), strict=False), 1):
-        parts = text[start:end].split("\n")
-        lines += [f"#Text={_IN_TEXT.sub(_escape, part)}\n" for part in parts]
+
+def _lines(text: str, blocks: Sequence[list[Span]], cells: Mapping[Span, _Cells]) -> Iterator[str]:
+    """Yields the text and the rows of each sentence."""
+    units = _units(text)
+    borders = pairwise([0, *(block[0][0] for block in blocks[1:]), len(text)])
+    for number, (block, (start, end)) in enumerate(zip(blocks, borders, strict=False), 1):
+        yield from (f"#Text={_escape_text(line)}\n" for line in text[start:end].split("\n"))
         for at, token in enumerate(block, 1):
-            lines += _rows(f"{number}-{at}", token, cells.get(token, {}), text, units)
-        lines.append("\n")
-    return "".join(lines).encode()
+            yield from _rows(f"{number}-{at}", token, cells.get(token, {}), text, units)
+        yield "\n"
 
 
 def _rows(
@@ -97,7 +98,7 @@ def _rows(
         place = f"{number}.{at}" if at else number
         offsets = f"{units[part[0]]}-{units[part[1]]}"
         columns = ["|".join(column) for column in zip(*cells[part], strict=True)]
-        yield "\t".join((place, offsets, _IN_TEXT.sub(_escape, text[slice(*part)]), *columns, "\n"))
+        yield "\t".join((place, offsets, _escape_text(text[slice(*part)]), *columns, "\n"))
 
 
 def _tokens(document: Document, text: str) -> list[Span]:
@@ -131,10 +132,9 @@ def _cells(document: Document, tokens: Sequence[Span], report: WriteReport) -> d
             report.lose("not-on-words", document, mention)
             continue
         report.mentions += 1
-        identifier = _IN_VALUES.sub(_escape, _concept(mention, document, report)) or "*"
-        kind = _IN_VALUES.sub(_escape, mention.type)
+        identifier = _escape_value(_concept(mention, document, report)) or "*"
+        pair = (f"{identifier}[{number}]", f"{_escape_value(mention.type)}[{number}]")
         for token, part in zip(own, parts, strict=True):
-            pair = (f"{identifier}[{number}]", f"{kind}[{number}]")
             cells[token].setdefault(part, []).append(pair)
     return cells
 
@@ -153,6 +153,14 @@ def _concept(mention: Mention, document: Document, report: WriteReport) -> str:
     )
     count_links(mention, [parse_link(concept)] if concept else [], document, report)
     return concept
+
+
+def _escape_text(text: str) -> str:
+    return _IN_TEXT.sub(_escape, text)
+
+
+def _escape_value(text: str) -> str:
+    return _IN_VALUES.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -99,33 +99,28 @@ def _relation(
     stated: Any, mentions: Sequence[StatedArgument], *, have_ids: bool
 ) -> Relation | None:
     if isinstance(stated, list) and len(stated) >= 5:
-        *ends, kind = stated[:5]
-        roles, last = _LISTED, 1
-        references: list[Any] = [
-            dict(zip(("start", "end"), span, strict=True)) for span in (ends[:2], ends[2:])
-        ]
+        kind, roles = stated[4], _LISTED
+        ranges = stated[:2], stated[2:4]  # with inclusive ends
+        ends: list[Any] = [{"start": first, "end": last + 1} for first, last in ranges]
     elif isinstance(stated, dict):
-        roles = next((pair for pair in _ENDS if stated.keys() >= set(pair)), ("", ""))
-        last = 0
-        references = [stated.get(role) for role in roles]
         kind = next((stated[name] for name in _TYPES if isinstance(stated.get(name), str)), "")
+        roles = next((pair for pair in _ENDS if stated.keys() >= set(pair)), ("", ""))
+        ends = [stated.get(role) for role in roles]
     else:
         return None
-    keys = [_key(end, mentions, last=last, have_ids=have_ids) for end in references]
+    keys = [_key(end, mentions, have_ids=have_ids) for end in ends]
     arguments = tuple(
         (_ROLES.get(role, role), key) for role, key in zip(roles, keys, strict=True) if key
     )
     return Relation(type=str(kind), arguments=arguments) if len(arguments) == 2 else None
 
 
-def _key(
-    end: Any, mentions: Sequence[StatedArgument], *, last: int, have_ids: bool
-) -> MentionKey | None:
+def _key(end: Any, mentions: Sequence[StatedArgument], *, have_ids: bool) -> MentionKey | None:
     """Returns the key of the mention that an end of a relation names by its span, its id or its
     number.
     """
     if isinstance(end, dict):
-        span = (end.get("start"), end.get("end", 0) + last)
+        span = (end.get("start"), end.get("end", 0))
         matches = (mention.key for mention in mentions if tuple(mention.spans) == (span,))
     elif have_ids:
         matches = (
