@@ -25,13 +25,12 @@ from fascicle.formats.bioc_records import (
     BiocPassage,
     Location,
     Sentence,
-    facts_of,
     from_start,
     read_relations,
     shows_controls,
     with_controls,
 )
-from fascicle.formats.collect import MentionCollector
+from fascicle.formats.collect import MentionCollector, text_facts
 from fascicle.formats.offset_units import CODE_POINTS, UNIT_NAMES, Conversion, conversion
 from fascicle.formats.pubtator import parse_links
 
@@ -128,7 +127,7 @@ def _make_document(identifier: str, entry: BiocDocument) -> Document:
         before=(*events, *_counting_events(counting, moved=moved)),
         sections=tuple(_sections(entry.passages, pieces, ranges)) or None,
         sentences=_sentences(entry.passages, pieces),
-        meta=facts_of(entry.infons),
+        meta=text_facts(entry.infons),
         relations=relations,
     )
 
@@ -264,7 +263,7 @@ def _add(
     moved: bool,
 ) -> MentionKey | None:
     annotation = from_start(candidate.annotation, candidate.offsets, counting.holder)
-    infons = facts_of(annotation.infons)
+    infons = text_facts(annotation.infons)
     kind = infons.pop(TYPE, "").strip()
     if not kind:
         message = f"the annotation {annotation.id} has no type"
@@ -324,7 +323,7 @@ def _sections(
 
 def _name(passage: BiocPassage) -> tuple[str, dict[str, str]]:
     """Returns the name of the section that a passage is, and its further facts."""
-    infons = facts_of(passage.infons)
+    infons = text_facts(passage.infons)
     facts = {
         key: value
         for key, value in infons.items()

@@ -12,6 +12,7 @@ import msgspec
 from fascicle.core.document import Document, Event, MentionKey, Relation
 from fascicle.core.effects import make_event
 from fascicle.core.marks import picture_of
+from fascicle.formats.collect import text_facts
 from fascicle.formats.report import WriteReport
 
 STEP: Final = "bioc"
@@ -121,18 +122,6 @@ def shows_controls(text: str) -> bool:
     return _SYMBOL.search(text) is not None
 
 
-def facts_of(infons: Mapping[str, Any]) -> dict[str, str]:
-    """Returns infons as texts, without those that are ``null``."""
-    return {key: text for key, value in infons.items() if (text := _infon_text(value)) is not None}
-
-
-def _infon_text(value: Any) -> str | None:
-    """Returns the value of an infon as text; ``None`` for ``null``."""
-    if value is None or isinstance(value, str):
-        return value
-    return msgspec.json.encode(value).decode()
-
-
 def read_relations(
     stated: Iterable[Any], keys: Iterable[tuple[str, MentionKey]], events: list[Event]
 ) -> Iterator[Relation]:
@@ -160,7 +149,7 @@ def read_relations(
         except (msgspec.ValidationError, ValueError):
             losses += 1
             continue
-        infons = facts_of(relation.infons)
+        infons = text_facts(relation.infons)
         yield Relation(
             type=infons.pop(TYPE, ""), arguments=arguments, attributes=tuple(infons.items())
         )

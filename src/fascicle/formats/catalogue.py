@@ -341,8 +341,8 @@ def format_to_write(path: str, requested: str = "auto") -> str:
 
     Args:
         path: of the output; ``"-"`` for standard output.
-        requested: a name of a format, or ``"auto"``: what the name of the output tells; ``jsonl`` if
-            that has no suffix.
+        requested: a name of a format, or ``"auto"``: what the name of the output tells; ``jsonl``
+            if that has no suffix.
 
     Raises:
         UsageError: there is no such format, or the suffix belongs to no format.

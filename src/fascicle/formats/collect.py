@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
+import msgspec
+
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.effects import make_event
 from fascicle.core.mention import Fragments, Span, check_fragments, join_over_blanks
@@ -316,6 +318,17 @@ def short_facts(values: Mapping[str, Any], *, leave: Collection[str]) -> dict[st
         if key not in leave and isinstance(value, str | int | float)
     }
     return {key: text for key, text in facts.items() if len(text) <= META_LENGTH}
+
+
+def text_facts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the values of a record as texts, in JSON if they are of other types; without those
+    that are ``null``.
+    """
+    return {
+        key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        for key, value in values.items()
+        if value is not None
+    }
 
 
 def read_tags(tags: Sequence[str], before: int, census: TagCensus) -> Iterator[TokenMention]:

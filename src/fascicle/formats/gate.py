@@ -14,7 +14,7 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Span
-from fascicle.formats.collect import MentionCollector
+from fascicle.formats.collect import MentionCollector, text_facts
 from fascicle.formats.offset_units import UTF16, Conversion, conversion, convert_spans
 
 STEP: Final = "gate"
@@ -71,14 +71,14 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
             collector.add(
                 convert_spans([(annotation.start, annotation.end)], convert),
                 annotation.type,
-                attributes=tuple(_facts(annotation.features).items()),
+                attributes=tuple(text_facts(annotation.features).items()),
                 source=GOLD if name == gold else name or STEP,
             )
     return collector.document(
         identifier,
         sentences=_ranges(stated, _SENTENCE, convert),
         words=_ranges(stated, _WORD, convert),
-        meta={**meta, **_facts(stated.features)},
+        meta={**meta, **text_facts(stated.features)},
     )
 
 
@@ -101,12 +101,3 @@ def _ranges(stated: _Record, kind: str, convert: Conversion) -> tuple[Span, ...]
         if places:
             return convert_spans(sorted(set(places)), convert)
     return None
-
-
-def _facts(features: Mapping[str, Any]) -> dict[str, str]:
-    """Returns features as texts, without those that are ``null``."""
-    return {
-        key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        for key, value in features.items()
-        if value is not None
-    }
