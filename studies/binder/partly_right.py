@@ -17,7 +17,7 @@ from typing import Any
 
 from fascicle.core.document import Document
 from fascicle.evaluation.breakdown.errors import BOUNDARY, Mistake
-from fascicle.evaluation.breakdown.layout import Layout, Surface
+from fascicle.evaluation.breakdown.layout import Surface, WordLayout
 
 _CONTEXT = 60  # characters on each side
 _LONGEST = 300  # characters of a string that are shown
@@ -66,7 +66,7 @@ def partly_right(
         frequency: words of a string in lower case -> gold mentions of training, see
             ``lexicon.Lexicon``.
     """
-    layouts = {document.id: Layout(document, unit="document") for document in documents}
+    layouts = {document.id: WordLayout(document, unit="document") for document in documents}
     return [
         _pair(mistake, layouts[mistake.document], frequency)
         for mistake in found
@@ -74,7 +74,7 @@ def partly_right(
     ]
 
 
-def _pair(mistake: Mistake, layout: Layout, frequency: Mapping[Surface, int]) -> PartlyRight:
+def _pair(mistake: Mistake, layout: WordLayout, frequency: Mapping[Surface, int]) -> PartlyRight:
     said, gold, text = mistake.mention, mistake.partner, layout.document.text
     assert gold is not None  # the caller looked
     lengths = [sum(b - a for a, b in mention.spans) for mention in (said, gold)]

@@ -27,7 +27,7 @@ import numpy as np
 from fascicle.cli import main as fascicle
 from fascicle.core.document import Mention, in_order
 from fascicle.evaluation.comparison.comparing import make_cells
-from fascicle.evaluation.comparison.search import Candidate, search
+from fascicle.evaluation.comparison.search import ScoredCombination, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats.predictions import Prediction, write
@@ -120,7 +120,7 @@ def literal_search(
     return found
 
 
-def our_search(gold: Said, said: list[Said]) -> tuple[Candidate, ...]:
+def our_search(gold: Said, said: list[Said]) -> tuple[ScoredCombination, ...]:
     """The same from the table of cells, which is made anew."""
     systems = [System(name=str(number), mentions=one) for number, one in enumerate(said)]
     cells = make_cells(System(name="the gold", mentions=gold), systems)

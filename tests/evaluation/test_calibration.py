@@ -70,7 +70,7 @@ def test_the_curve_against_a_loop(rows: list[tuple[float, bool]], missed: int) -
     area, before = 0.0, 0.0
     for at, threshold in enumerate(curve.thresholds):
         kept = [r for s, r in rows if s >= threshold]
-        assert (curve.kept[at], curve.precision[at]) == (
+        assert (curve.mentions[at], curve.precision[at]) == (
             len(kept),
             pytest.approx(sum(kept) / len(kept)),
         )

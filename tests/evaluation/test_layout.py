@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import UsageError
-from fascicle.evaluation.breakdown.layout import Layout, read_lexicon
+from fascicle.evaluation.breakdown.layout import WordLayout, read_lexicon
 
 from .strategies import TEXT, characters, mentions
 
@@ -106,18 +106,18 @@ def test_words_and_sentences_of_the_source_come_first() -> None:
     given = Document(
         id="a", text="a-b c. d", words=((0, 3), (4, 6), (7, 8)), sentences=((0, 6), (7, 8))
     )
-    layout = Layout(given)
+    layout = WordLayout(given)
     assert layout.words == ("a-b", "c.", "d")
     assert layout.texts == (range(0, 2), range(2, 3))
     assert [layout.text_at(at) for at in (0, 5, 6, 7, 8)] == [0, 0, 0, 1, 1]
-    assert Layout(given, unit="document").texts == (range(0, 3),)
+    assert WordLayout(given, unit="document").texts == (range(0, 3),)
     assert layout.surface(((1, 2),)) == ("a-b",)
     assert layout.surface(((1, 2), (7, 8))) == ("a-b", "d")
-    cut = Layout(Document(id="a", text="a-b c. D e"))
+    cut = WordLayout(Document(id="a", text="a-b c. D e"))
     assert cut.words == ("a", "-", "b", "c", ".", "D", "e")
-    assert Layout(Document(id="a", text="")).texts == (range(0, 0),)
+    assert WordLayout(Document(id="a", text="")).texts == (range(0, 0),)
 
 
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(UsageError, match=r"'page'.*sentence, document"):
-        Layout(Document(id="a", text=""), unit="page")  # type: ignore[arg-type]
+        WordLayout(Document(id="a", text=""), unit="page")  # type: ignore[arg-type]

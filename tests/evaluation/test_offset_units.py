@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fascicle.core.document import Document, Mention
+from fascicle.evaluation.systems.alignment import align_to_documents
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
-    align_to_documents,
     read_system,
 )
 from fascicle.formats import write

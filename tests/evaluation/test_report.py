@@ -15,7 +15,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.buckets import CUTTINGS
 from fascicle.evaluation.breakdown.layout import read_lexicon
 from fascicle.evaluation.report import BUCKETS_UNCORRECTED, ReportSettings, build_report
-from fascicle.evaluation.reports.markdown import escaped, markdown
+from fascicle.evaluation.reports.markdown import markdown
+from fascicle.evaluation.reports.markdown_table import escaped
 from fascicle.evaluation.reports.page.page import page
 from fascicle.evaluation.scoring.inputs import ScoredSystem, score_system
 from fascicle.evaluation.scoring.rules import RULES

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Mention
 from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.comparing import Cells
-from fascicle.evaluation.comparison.search import MOST, Candidate, Floors, choose, search
+from fascicle.evaluation.comparison.search import MOST, Floors, ScoredCombination, choose, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
 from fascicle.runtime.combination.align import System, align
@@ -25,7 +25,7 @@ from .strategies import CASES, cells_from
 Case = tuple[dict[str, Any], list[dict[str, Any]]]
 
 
-def rows(cells: Cells, *, resamples: int = 10) -> tuple[Candidate, ...]:
+def rows(cells: Cells, *, resamples: int = 10) -> tuple[ScoredCombination, ...]:
     return search(cells, cells.drawn(resamples=resamples, seed=0))
 
 
@@ -67,7 +67,7 @@ def test_the_best_come_first_whatever_the_order_of_the_systems(
     chance.shuffle(order)
     shuffled = rows(cells_from(gold, said, order=order))
 
-    def named(one: Candidate, of: list[int]) -> tuple[Any, ...]:
+    def named(one: ScoredCombination, of: list[int]) -> tuple[Any, ...]:
         return {of[m] for m in one.members}, one.rule.name, one.rule.votes, one.counts, one.repeats
 
     assert [named(one, list(range(len(said)))) for one in found] == [

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.reports.markdown import escaped
+from fascicle.evaluation.reports.markdown_table import escaped
 from fascicle.formats import write
 from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -27,7 +28,7 @@ _OF_CANDIDATES: Final = ("recall@5", "recall@20")
 _OF_SUBSETS: Final = ("recall@1", *_OF_CANDIDATES, "recall", "ceiling")
 _NOTHING: Final = "there is nothing to count"
 _LONGEST: Final = 300  # characters of a surface in an example
-_KEPT: Final[dict[str, Callable[[LinkCase], bool]]] = {
+_SUBSETS: Final[dict[str, Callable[[LinkCase], bool]]] = {
     "seen_surfaces": lambda case: case.seen_surface,
     "unseen_surfaces": lambda case: not case.seen_surface,
     "seen_concepts": lambda case: case.seen_concepts,
@@ -73,56 +74,62 @@ def links_report(
         A value of dictionaries, lists, strings and numbers, without NaN: a figure that is undefined
         is ``None``, and the key ``"undefined"`` beside it says why.
     """
-    found = [score_links(one.cases, documents, concepts) for one in systems]
-    gold = [case for case in systems[0].cases if case.where != "spurious"]
-    kinds = sorted({case.type for case in gold})
+    gold = _gold_part(systems[0].cases, len(documents))
+    all_scores = [score_links(system.cases, documents, concepts) for system in systems]
+    parts = []
+    for system, scores in zip(systems, all_scores, strict=True):
+        brief = partial(_brief, system, documents, concepts)
+        subsets = {
+            name: brief(condition, only=_OF_SUBSETS)
+            for name, condition in (_SUBSETS.items() if is_trained else ())
+        }
+        parts.append(
+            {
+                "name": system.name,
+                "figures": _figures(system, scores, resamples),
+                "types": {name: brief(partial(_has_type, name)) for name in gold["types"]},
+                "subsets": subsets,
+                "tiers": _tiers(scores),
+                "reliability": list(map(asdict, curve_of_bins(scores.bins.sum(axis=0)))),
+                "errors": {error: count._asdict() for error, count in scores.errors.items()},
+                "examples": _examples(system.cases, concepts, examples),
+            }
+        )
     return {
         "fascicle_links": _SCHEMA,
-        "gold": {
-            "documents": len(documents),
-            "mentions": len(gold),
-            "without_concept": sum(not case.gold for case in gold),
-            "types": {kind: sum(case.type == kind for case in gold) for kind in kinds},
-            "concepts": len({one for case in gold for one in case.gold}),
-        },
-        "systems": [
-            {
-                "name": one.name,
-                "figures": _figures(one, scores, resamples),
-                "types": {
-                    kind: _brief(one, documents, concepts, partial(_has_type, kind))
-                    for kind in kinds
-                },
-                "subsets": {
-                    name: _brief(one, documents, concepts, kept, only=_OF_SUBSETS)
-                    for name, kept in (_KEPT.items() if is_trained else ())
-                },
-                "tiers": _tiers(scores),
-                "reliability": [asdict(one) for one in curve_of_bins(scores.bins.sum(axis=0))],
-                "errors": {error: count._asdict() for error, count in scores.errors.items()},
-                "examples": _examples(one.cases, concepts, examples),
-            }
-            for one, scores in zip(systems, found, strict=True)
-        ],
-        "differences": _differences(systems, found, resamples),
+        "gold": gold,
+        "systems": parts,
+        "differences": _differences(systems, all_scores, resamples),
+    }
+
+
+def _gold_part(cases: Iterable[LinkCase], documents: int) -> dict[str, Any]:
+    gold = [case for case in cases if case.where != "spurious"]
+    types = Counter(case.type for case in gold)
+    return {
+        "documents": documents,
+        "mentions": len(gold),
+        "without_concept": sum(not case.gold for case in gold),
+        "types": dict(sorted(types.items())),
+        "concepts": len(frozenset().union(*(case.gold for case in gold))),
     }
 
 
 def _figures(system: LinkSystem, scores: LinkScores, resamples: int) -> dict[str, Any]:
     """Returns the figures of a system with their intervals."""
-    sure = link_intervals(scores, resamples=resamples) if scores.documents else {}
-    found = {
+    intervals = link_intervals(scores, resamples=resamples) if scores.documents else {}
+    figures = {
         name: _figure(scores, name)
         for name in FIGURES
         if system.has_candidates or name not in _OF_CANDIDATES
     }
     error = scores.calibration_error
-    found[CALIBRATION] = {"value": error} | (
+    figures[CALIBRATION] = {"value": error} | (
         {} if error is not None else {"undefined": "no answer has a probability"}
     )
-    for name, row in found.items():
-        row["interval"] = sure[name].as_dict() if name in sure else None
-    return found
+    for name, row in figures.items():
+        row["interval"] = intervals[name].as_dict() if name in intervals else None
+    return figures
 
 
 def _figure(scores: LinkScores, name: str) -> dict[str, Any]:
@@ -139,12 +146,12 @@ def _brief(
     system: LinkSystem,
     documents: Sequence[str],
     concepts: KnowsConcepts,
-    kept: Callable[[LinkCase], bool],
+    condition: Callable[[LinkCase], bool],
     *,
     only: Sequence[str] = FIGURES,
 ) -> dict[str, Any]:
     """Returns the figures of some cases alone, without intervals."""
-    scores = score_links(filter(kept, system.cases), documents, concepts)
+    scores = score_links(filter(condition, system.cases), documents, concepts)
     return {
         name: _figure(scores, name)
         for name in only
@@ -154,56 +161,56 @@ def _brief(
 
 def _tiers(scores: LinkScores) -> dict[str, dict[str, Any]]:
     """Returns the precision of the links of each tier, and the share of mentions that have one."""
-    found = {}
+    tiers = {}
     for tier, table in scores.tiers.items():
         right, answered, mentions = table.sum(axis=0).tolist()
         coverage = answered / mentions if mentions else None
-        found[tier] = {
+        tiers[tier] = {
             "right": right,
             "answered": answered,
             "precision": right / answered,
             "coverage": coverage,
         }
-    return found
+    return tiers
 
 
 def _examples(
     cases: Sequence[LinkCase], concepts: KnowsConcepts, most: int
 ) -> dict[str, list[dict[str, Any]]]:
     """Selects the first examples of each class of errors, each surface once."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    examples: dict[str, dict[str, dict[str, Any]]] = {}
     for case in cases:
         error = link_error(case, concepts)
         if (
             error is None
-            or len(found.setdefault(error, {})) >= most
-            or case.surface in found[error]
+            or len(examples.setdefault(error, {})) >= most
+            or case.surface in examples[error]
         ):
             continue
-        found[error][case.surface] = {
+        examples[error][case.surface] = {
             "document": case.document,
             "start": case.start,
             "type": case.type,
             "surface": case.surface[:_LONGEST],
-            "gold": [_named(one, concepts) for one in sorted(case.gold)],
-            "answer": [_named(one, concepts) for one in sorted(case.answer)],
+            "gold": [_describe_concept(curie, concepts) for curie in sorted(case.gold)],
+            "answer": [_describe_concept(curie, concepts) for curie in sorted(case.answer)],
             "score": case.score,
             "tier": case.tier,
         }
-    return {error: list(rows.values()) for error, rows in found.items()}
+    return {error: list(rows.values()) for error, rows in examples.items()}
 
 
-def _named(curie: str, concepts: KnowsConcepts) -> dict[str, str]:
+def _describe_concept(curie: str, concepts: KnowsConcepts) -> dict[str, str]:
     return {"curie": curie, "label": concepts.label(curie), "taxon": concepts.taxon(curie)}
 
 
 def _differences(
-    systems: Sequence[LinkSystem], found: Sequence[LinkScores], resamples: int
+    systems: Sequence[LinkSystem], scores: Sequence[LinkScores], resamples: int
 ) -> list[dict[str, Any]]:
     """Compares each further system with the first, by measure, with tests corrected for their
     number (Holm).
     """
-    rows = list(_rows(systems, found, resamples))
+    rows = list(_rows(systems, scores, resamples))
     tested = [row for row in rows if row["difference"] is not None]
     for row, p_value in zip(
         tested, holm_correction([row["difference"]["p_value"] for row in tested]), strict=True
@@ -213,20 +220,20 @@ def _differences(
 
 
 def _rows(
-    systems: Sequence[LinkSystem], found: Sequence[LinkScores], resamples: int
+    systems: Sequence[LinkSystem], all_scores: Sequence[LinkScores], resamples: int
 ) -> Iterator[dict[str, Any]]:
-    for system, scores in zip(systems[1:], found[1:], strict=True):
+    for system, scores in zip(systems[1:], all_scores[1:], strict=True):
         for name in COMPARED:
             row: dict[str, Any] = {
                 "system": system.name,
                 "baseline": systems[0].name,
                 "figure": name,
             }
-            if scores.value(name) is None or found[0].value(name) is None:
+            if scores.value(name) is None or all_scores[0].value(name) is None:
                 yield row | {"difference": None, "undefined": _NOTHING}
             else:
                 yield row | {
                     "difference": link_difference(
-                        scores, found[0], name, resamples=resamples
+                        scores, all_scores[0], name, resamples=resamples
                     ).as_dict()
                 }

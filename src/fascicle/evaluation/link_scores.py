@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, Literal, NamedTuple, Protocol, get_args
 
 import msgspec
@@ -112,8 +113,8 @@ class LinkScores:
 
         ``None`` without probabilities.
         """
-        found = float(_calibration_errors(self.bins.sum(axis=0)))
-        return None if np.isnan(found) else found
+        error = float(_calibration_errors(self.bins.sum(axis=0)))
+        return None if np.isnan(error) else error
 
 
 def score_links(
@@ -126,44 +127,51 @@ def score_links(
         documents: ids of all documents, without duplicates.
         concepts: of the vocabulary.
     """
-    found = list(cases)
-    rows = {one: row for row, one in enumerate(documents)}
-    counted: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
-    tiers: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
-    for case in found:
-        for name, part, whole in _counted(case):
-            counted[name].append((rows[case.document], part, whole))
-        if case.answer and case.tier:
-            for tier in (case.tier, f"{case.tier}{ALONE}")[: 1 + case.alone]:
-                tiers[tier].append((rows[case.document], case.answered_right, 1))
-    for document, name, part, whole in _of_documents(found):
-        counted[name].append((rows[document], part, whole))
-    mentions = _table(
-        [(rows[one.document], 1, 0) for one in found if one.where != "spurious"], len(rows)
-    )[:, :1]
-    wrong = [
-        (error, bool(case.gold) and case.gold <= {one for part in case.parts for one in part})
-        for case in found
-        if (error := link_error(case, concepts))
-    ]
-    errors, among = (
-        Counter(error for error, _ in wrong),
-        Counter(error for error, is_among in wrong if is_among),
-    )
+    mentions = list(cases)
+    rows = {identifier: row for row, identifier in enumerate(documents)}
     return LinkScores(
         documents=tuple(documents),
-        figures={name: _table(counted[name], len(rows)) for name in FIGURES},
-        tiers={
-            tier: np.hstack([_table(own, len(rows)), mentions])
-            for tier, own in sorted(tiers.items())
-        },
-        bins=_bins(found, rows),
-        errors={
-            error: _ErrorCount(errors[error], among[error])
-            for error in _LINK_ERRORS
-            if errors[error]
-        },
+        figures=_figure_tables(mentions, rows),
+        tiers=_tier_tables(mentions, rows),
+        bins=_bins(mentions, rows),
+        errors=_count_errors(mentions, concepts),
     )
+
+
+def _figure_tables(cases: Sequence[LinkCase], rows: Mapping[str, int]) -> dict[str, Ints]:
+    counts: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    for case in cases:
+        for name, part, whole in _count_case(case):
+            counts[name].append((rows[case.document], part, whole))
+    for document, name, part, whole in _count_concepts(cases):
+        counts[name].append((rows[document], part, whole))
+    return {name: _table(counts[name], len(rows)) for name in FIGURES}
+
+
+def _tier_tables(cases: Sequence[LinkCase], rows: Mapping[str, int]) -> dict[str, Ints]:
+    answers: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    for case in cases:
+        if case.answer and case.tier:
+            for tier in (case.tier, f"{case.tier}{ALONE}")[: 1 + case.alone]:
+                answers[tier].append((rows[case.document], case.answered_right, 1))
+    in_gold = [(rows[case.document], 1, 0) for case in cases if case.where != "spurious"]
+    mentions = _table(in_gold, len(rows))[:, :1]
+    return {
+        tier: np.hstack([_table(answers[tier], len(rows)), mentions]) for tier in sorted(answers)
+    }
+
+
+def _count_errors(
+    cases: Iterable[LinkCase], concepts: KnowsConcepts
+) -> dict[_LinkError, _ErrorCount]:
+    wrong, among = Counter[_LinkError](), Counter[_LinkError]()
+    for case in cases:
+        if error := link_error(case, concepts):
+            wrong[error] += 1
+            among[error] += bool(case.gold) and case.gold.issubset(chain(*case.parts))
+    return {
+        error: _ErrorCount(wrong[error], among[error]) for error in _LINK_ERRORS if wrong[error]
+    }
 
 
 def _calibration_errors(bins: Floats) -> Floats:
@@ -178,7 +186,7 @@ def _calibration_errors(bins: Floats) -> Floats:
     return ratios(np.abs(bins[..., 1] - bins[..., 2]).sum(axis=-1), bins[..., 0].sum(axis=-1))
 
 
-def _counted(case: LinkCase) -> Iterator[_Counted]:
+def _count_case(case: LinkCase) -> Iterator[_Counted]:
     """Yields what a mention adds to the counts of each measure of mentions."""
     right = case.answered_right
     if case.gold:
@@ -193,7 +201,7 @@ def _counted(case: LinkCase) -> Iterator[_Counted]:
         yield "nil_recall", not case.answer, 1
 
 
-def _of_documents(cases: Iterable[LinkCase]) -> Iterator[tuple[str, str, int, int]]:
+def _count_concepts(cases: Iterable[LinkCase]) -> Iterator[tuple[str, str, int, int]]:
     """Yields what the sets of concepts of each document add to the counts of each measure."""
     sets: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
     for case in cases:
@@ -211,8 +219,8 @@ def _table(rows: Sequence[tuple[int, int, int]], documents: int) -> Ints:
     """Sums of two columns by document."""
     table = np.zeros((documents, 2), dtype=np.int64)
     if rows:
-        found = np.array(rows, dtype=np.int64)
-        np.add.at(table, found[:, 0], found[:, 1:])
+        numbers = np.array(rows, dtype=np.int64)
+        np.add.at(table, numbers[:, 0], numbers[:, 1:])
     return table
 
 
@@ -243,22 +251,22 @@ def link_intervals(
     Raises:
         InputError: there is no document.
     """
-    known = {
+    values = {
         name: float(value) for name in scores.figures if (value := scores.value(name)) is not None
     }
-    drawn: dict[str, list[Floats]] = defaultdict(list)
+    draws: dict[str, list[Floats]] = defaultdict(list)
     flat = scores.bins.reshape(len(scores.bins), -1)
     for weights in _weights(scores, resamples=resamples, seed=seed):
-        for name in known:
-            drawn[name].append(_rates(weights @ scores.figures[name]))
-        drawn[CALIBRATION].append(
+        for name in values:
+            draws[name].append(_rates(weights @ scores.figures[name]))
+        draws[CALIBRATION].append(
             _calibration_errors((weights @ flat).reshape(-1, *scores.bins.shape[1:]))
         )
     if scores.calibration_error is not None:
-        known[CALIBRATION] = scores.calibration_error
+        values[CALIBRATION] = scores.calibration_error
     return {
-        name: make_interval(value, np.concatenate(drawn[name]), level=level, seed=seed)
-        for name, value in known.items()
+        name: make_interval(value, np.concatenate(draws[name]), level=level, seed=seed)
+        for name, value in values.items()
     }
 
 
@@ -296,11 +304,13 @@ def link_difference(
         _rates(weights @ ours) - _rates(weights @ theirs)
         for weights in _weights(first, resamples=resamples, seed=seed)
     ]
-    found = make_difference(values[0] - values[1], np.concatenate(parts), level=level, seed=seed)
+    difference = make_difference(
+        values[0] - values[1], np.concatenate(parts), level=level, seed=seed
+    )
     p_value = swap_p_value(
         ours, theirs, figure=lambda sums: np.nan_to_num(_rates(sums)), shuffles=resamples, seed=seed
     )
-    return Difference(**{**found.as_dict(), "p_value": p_value})  # type: ignore[arg-type]
+    return Difference(**{**difference.as_dict(), "p_value": p_value})  # type: ignore[arg-type]
 
 
 def _rates(sums: Ints | Floats) -> Floats:
@@ -373,8 +383,10 @@ class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
         """True if the gold concepts are those ranked first, or are all among the first
         candidates of the parts.
         """
-        found = {one for part in self.parts for one in part[:rank]}
-        return bool(self.gold) and (found == self.gold if rank == 1 else self.gold <= found)
+        candidates = {curie for part in self.parts for curie in part[:rank]}
+        return bool(self.gold) and (
+            candidates == self.gold if rank == 1 else self.gold <= candidates
+        )
 
     @property
     def answered_right(self) -> bool:

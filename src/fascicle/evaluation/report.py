@@ -4,7 +4,7 @@ written from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, cast
 
@@ -38,14 +38,15 @@ from fascicle.evaluation.calibration.reliability import (
 from fascicle.evaluation.report_parts import (
     SCHEMA,
     Attribute,
-    Bin,
-    Calibration,
+    BinPart,
+    BucketLine,
+    CalibrationPart,
     Errors,
-    Gold,
+    GoldPart,
     Report,
-    System,
+    ScoresPart,
+    SystemPart,
 )
-from fascicle.evaluation.report_parts import Scores as ScoresPart
 from fascicle.evaluation.scoring.inputs import ScoredSystem, layers, resampling_unit, text_unit
 from fascicle.evaluation.scoring.rules import SUBSETS, subset_recall
 from fascicle.evaluation.scoring.scores import (
@@ -90,9 +91,10 @@ class Headline:
         """``"NAME_interval"`` for each number, ``None`` where ``"undefined"`` says why; ready
         for JSON.
         """
-        found = {name: self.intervals.get(name) for name in HEADLINE}
+        intervals = {name: self.intervals.get(name) for name in HEADLINE}
         value: dict[str, Any] = {
-            f"{name}_interval": one and one.as_dict() for name, one in found.items()
+            f"{name}_interval": interval and interval.as_dict()
+            for name, interval in intervals.items()
         }
         reasons = {f"{name}_interval": why for name, why in self.undefined.items()}
         return value | ({"undefined": reasons} if reasons else {})
@@ -106,11 +108,13 @@ def headline_intervals(drawn: Scores, *, resamples: int = 1000) -> Headline:
         resamples: number of draws.
     """
     reasons = {name: no_interval(drawn, name) for name in HEADLINE}
-    found = {} if all(reasons.values()) else bootstrap(drawn, resamples=resamples)
-    never = {name for name, one in found.items() if one.undefined == one.resamples}
-    reasons = {name: why or (_NEVER if name in never else "") for name, why in reasons.items()}
+    intervals = {} if all(reasons.values()) else bootstrap(drawn, resamples=resamples)
+    undefined = {
+        name for name, interval in intervals.items() if interval.undefined == interval.resamples
+    }
+    reasons = {name: why or (_NEVER if name in undefined else "") for name, why in reasons.items()}
     return Headline(
-        intervals={name: one for name, one in found.items() if not reasons[name]},
+        intervals={name: interval for name, interval in intervals.items() if not reasons[name]},
         undefined={name: why for name, why in reasons.items() if why},
     )
 
@@ -123,11 +127,10 @@ def undefined_notes(intervals: Mapping[str, Mapping[str, Any] | None], unit: str
         unit: what is drawn.
     """
     return [
-        f"{TITLES[name]} is undefined in {one['undefined']:,} of the "
-        f"{plural(one['resamples'], 'draw')} of "
-        f"{unit}s, which are left out of its interval."
-        for name, one in intervals.items()
-        if one is not None and one["undefined"]
+        f"{TITLES[name]} is undefined in {interval['undefined']:,} of the "
+        f"{plural(interval['resamples'], 'draw')} of {unit}s, which are left out of its interval."
+        for name, interval in intervals.items()
+        if interval is not None and interval["undefined"]
     ]
 
 
@@ -165,6 +168,15 @@ class ReportSettings:
     resamples: int = 1000
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Analysis:
+    """A system, its counts in the buckets of each attribute, and its mistakes."""
+
+    system: ScoredSystem
+    buckets: Mapping[str, tuple[Bucket, ...]]
+    mistakes: Sequence[Mistake]
+
+
 def build_report(
     documents: Sequence[Document],
     systems: Sequence[ScoredSystem],
@@ -188,86 +200,108 @@ def build_report(
         A value of dictionaries, lists, strings and numbers, without NaN: a number that is undefined
         is ``None``, and the key ``"undefined"`` beside it says why.
     """
-    chosen = settings or ReportSettings()
+    settings = settings or ReportSettings()
     gold = layers(documents)
-    ruler = Ruler(documents, training=training, unit=chosen.unit)
-    bucketing = Bucketing(gold, ruler, cutting=chosen.cutting)
-    counted = [bucketing.count(one.predicted) for one in systems]
-    found = [find_mistakes(gold, one.predicted) for one in systems]
-    tests = paired_tests(systems, resamples=chosen.resamples)
-    by_id = {document.id: document for document in documents}
-    parts: list[System] = [
-        {
-            "name": one.name,
-            "scores": scores_part(one, resamples=chosen.resamples),
-            "subsets": _subsets(documents, one, training),
-            "buckets": {
-                name: [bucket.as_dict() for bucket in row] for name, row in buckets.items()
-            },
-            "errors": _errors(wrong, by_id, at_most=chosen.examples, predicted=one.predicted),
-            "calibration": _calibration_part(gold, one.predicted),
-        }
-        for one, buckets, wrong in zip(systems, counted, found, strict=True)
+    ruler = Ruler(documents, training=training, unit=settings.unit)
+    bucketing = Bucketing(gold, ruler, cutting=settings.cutting)
+    analyses = [
+        _Analysis(
+            system=system,
+            buckets=bucketing.count(system.predicted),
+            mistakes=find_mistakes(gold, system.predicted),
+        )
+        for system in systems
     ]
+    tests = paired_tests(systems, resamples=settings.resamples)
     return {
         "fascicle_report": SCHEMA,
         "gold": _gold(documents, systems[0].strict, training),
         "unreachable": list(unreachable),
-        "text_unit": chosen.unit,
-        "intervals": chosen.cutting,
-        "attributes": _attributes(bucketing, counted),
-        "systems": parts,
+        "text_unit": settings.unit,
+        "intervals": settings.cutting,
+        "attributes": _attributes(bucketing, [analysis.buckets for analysis in analyses]),
+        "systems": [_system_part(analysis, documents, training, settings) for analysis in analyses],
         "differences": [
-            {
-                "system": one.name,
-                "baseline": systems[0].name,
-                "f1": _differences(one, systems[0]),
-                "test": test,
-                "buckets": f1_differences(buckets, counted[0]),
-                "error_rates": _rate_differences(wrong, found[0]),
-            }
-            for one, buckets, wrong, test in zip(
-                systems[1:], counted[1:], found[1:], tests, strict=True
-            )
+            _difference_part(analysis, analyses[0], test)
+            for analysis, test in zip(analyses[1:], tests, strict=True)
         ],
     }
 
 
-def scores_part(one: ScoredSystem, *, resamples: int = 1000) -> ScoresPart:
+def _system_part(
+    analysis: _Analysis,
+    documents: Sequence[Document],
+    training: Lexicon | None,
+    settings: ReportSettings,
+) -> SystemPart:
+    system = analysis.system
+    return {
+        "name": system.name,
+        "scores": scores_part(system, resamples=settings.resamples),
+        "subsets": _subsets(documents, system, training),
+        "buckets": {name: _bucket_lines(row) for name, row in analysis.buckets.items()},
+        "errors": _errors(analysis, documents, at_most=settings.examples),
+        "calibration": _calibration_part(layers(documents), system.predicted),
+    }
+
+
+def _bucket_lines(buckets: Iterable[Bucket]) -> list[BucketLine]:
+    return [bucket.as_dict() for bucket in buckets]
+
+
+def _is_empty(bucket: Bucket) -> bool:
+    return bucket.is_empty
+
+
+def _difference_part(analysis: _Analysis, baseline: _Analysis, test: Any) -> dict[str, Any]:
+    return {
+        "system": analysis.system.name,
+        "baseline": baseline.system.name,
+        "f1": _differences(analysis.system, baseline.system),
+        "test": test,
+        "buckets": f1_differences(analysis.buckets, baseline.buckets),
+        "error_rates": _rate_differences(analysis.mistakes, baseline.mistakes),
+    }
+
+
+def scores_part(system: ScoredSystem, *, resamples: int = 1000) -> ScoresPart:
     """Returns the scores of a system under every rule, with the intervals of the strict ones."""
-    strict = one.strict
-    rules: dict[str, dict[str, Any]] = {
-        rule: {
-            "micro": figures_row(scores.counts),
-            "macro": macro_row(scores),
-            "types": {name: figures_row(counts) for name, counts in scores.by_type.items()},
-        }
-        for rule, scores in one.scores.items()
-    }
-    sure = bootstrap_types(one.drawn, resamples=resamples) if one.drawn.by_document else {}
-    for name, row in rules["strict"]["types"].items():
-        row["f1_interval"] = sure[name].as_dict() if name in sure else None
-        if name not in sure:
-            why = IN_ONE_DOCUMENT if len(one.drawn.by_document) > 1 else ONE_DOCUMENT
-            row["undefined"] = row.get("undefined", {}) | {"f1_interval": why}
-    found: dict[str, Any] = {
+    strict = system.strict
+    rules = {rule: _rule_part(scores) for rule, scores in system.scores.items()}
+    _add_intervals(rules["strict"]["types"], system.drawn, resamples=resamples)
+    by_type = strict.by_type.items()
+    part: dict[str, Any] = {
         "rules": rules,
-        **headline_intervals(one.drawn, resamples=resamples).as_dict(),
-        "gold_only_types": [
-            name for name, counts in strict.by_type.items() if not counts.predicted
-        ],
-        "predicted_only_types": [
-            name for name, counts in strict.by_type.items() if not counts.support
-        ],
+        **headline_intervals(system.drawn, resamples=resamples).as_dict(),
+        "gold_only_types": [name for name, counts in by_type if not counts.predicted],
+        "predicted_only_types": [name for name, counts in by_type if not counts.support],
         "missing_documents": len(strict.missing),
         "duplicates": {"gold": strict.duplicates_gold, "predicted": strict.duplicates_predicted},
     }
-    return cast(ScoresPart, found)
+    return cast(ScoresPart, part)
+
+
+def _rule_part(scores: Scores) -> dict[str, Any]:
+    return {
+        "micro": figures_row(scores.counts),
+        "macro": macro_row(scores),
+        "types": {name: figures_row(counts) for name, counts in scores.by_type.items()},
+    }
+
+
+def _add_intervals(rows: Mapping[str, dict[str, Any]], drawn: Scores, *, resamples: int) -> None:
+    """Adds to the row of each type the interval of its F1, or why there is none."""
+    intervals = bootstrap_types(drawn, resamples=resamples) if drawn.by_document else {}
+    for name, row in rows.items():
+        row["f1_interval"] = intervals[name].as_dict() if name in intervals else None
+        if name not in intervals:
+            why = IN_ONE_DOCUMENT if len(drawn.by_document) > 1 else ONE_DOCUMENT
+            row["undefined"] = row.get("undefined", {}) | {"f1_interval": why}
 
 
 def _calibration_part(
     gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]]
-) -> Calibration:
+) -> CalibrationPart:
     """Returns the calibration of a system, over all and per type, or the reason for none under
     ``"undefined"``.
     """
@@ -279,17 +313,17 @@ def _calibration_part(
     return {**_calibration(data), "types": types, "thresholds": _thresholds(data)}
 
 
-def _calibration(data: JudgedMentions) -> Calibration:
+def _calibration(data: JudgedMentions) -> CalibrationPart:
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     reliable = reliability_curve(data.scores, data.right)
-    value: Calibration = {
+    value: CalibrationPart = {
         "predicted": len(data.scores),
         "gold": curve.gold,
         "expected_calibration_error": expected_calibration_error(reliable),
         "brier_score": brier_score(data.scores, data.right),
         "average_precision": curve.average_precision,
         "temperature": fit_temperature(data).as_dict() if len(data.scores) else None,
-        "reliability": [cast(Bin, asdict(one)) for one in reliable],
+        "reliability": [cast(BinPart, asdict(interval)) for interval in reliable],
         "precision_recall": curve.thinned(),
     }
     reasons = {}
@@ -307,20 +341,22 @@ def _thresholds(data: JudgedMentions) -> list[dict[str, Any]]:
     """
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     rows: list[dict[str, Any]] = []
-    for wanted in (None, *_WANTED):
-        name = "best F1" if wanted is None else f"precision {wanted:g}"
+    for precision in (None, *_WANTED):
+        name = "best F1" if precision is None else f"precision {precision:g}"
         try:
-            found = (
-                best_threshold(curve) if wanted is None else threshold_for(curve, precision=wanted)
+            threshold = (
+                best_threshold(curve)
+                if precision is None
+                else threshold_for(curve, precision=precision)
             )
-            rows.append({"for": name} | asdict(found))
+            rows.append({"for": name} | asdict(threshold))
         except InputError as error:
             rows.append({"for": name, "threshold": None, "undefined": str(error)})
     return rows
 
 
-def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | None) -> Gold:
-    value: Gold = {
+def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | None) -> GoldPart:
+    value: GoldPart = {
         "documents": len(documents),
         "unit": text_unit(documents),
         "drawn": resampling_unit(documents),
@@ -354,24 +390,21 @@ def _attributes(
             value[name]["undefined"] = bucketing.undefined[name]
             continue
         ranges = bucketing.ranges[name]
-        value[name]["intervals"] = [one.label for one in ranges]
+        value[name]["intervals"] = [interval.label for interval in ranges]
         value[name]["of_the_paper"] = attribute.paper and ranges == attribute.ranges
-        value[name]["empty"] = [
-            one.label
-            for at, one in enumerate(ranges)
-            if all(row[name][at].is_empty for row in counted)
-        ]
+        buckets = zip(*(row[name] for row in counted), strict=True)
+        value[name]["empty"] = [row[0].range.label for row in buckets if all(map(_is_empty, row))]
     return value
 
 
 def _subsets(
-    documents: Sequence[Document], one: ScoredSystem, training: Lexicon | None
+    documents: Sequence[Document], system: ScoredSystem, training: Lexicon | None
 ) -> dict[str, Any]:
-    known = None if training is None else training.surfaces
-    found = subset_recall(documents, one.predicted, known=known)
+    surfaces = None if training is None else training.surfaces
+    recalls = subset_recall(documents, system.predicted, known=surfaces)
     value: dict[str, Any] = {}
     for name in SUBSETS:
-        if name not in found:
+        if name not in recalls:
             value[name] = {
                 "gold": None,
                 "found": None,
@@ -379,56 +412,56 @@ def _subsets(
                 "undefined": "no training corpus was given",
             }
             continue
-        value[name] = found[name].as_dict()
-        if found[name].recall is None:
+        value[name] = recalls[name].as_dict()
+        if recalls[name].recall is None:
             value[name] = value[name] | {"undefined": "there is no such gold mention"}
     return value
 
 
-def _errors(
-    found: Sequence[Mistake],
-    documents: Mapping[str, Document],
-    *,
-    at_most: int,
-    predicted: Mapping[str, Sequence[Mention]],
-) -> Errors:
-    texts = {identifier: document.text for identifier, document in documents.items()}
-    confused = confusions(found)
+def _errors(analysis: _Analysis, documents: Sequence[Document], *, at_most: int) -> Errors:
+    mistakes = analysis.mistakes
+    by_id = {document.id: document for document in documents}
+    texts = {document.id: document.text for document in documents}
+    confused = confusions(mistakes)
     return {
-        "classes": class_table(found),
-        "rates": error_rates(found),
-        "rates_same_type": error_rates(found, same_type=True),
+        "classes": class_table(mistakes),
+        "rates": error_rates(mistakes),
+        "rates_same_type": error_rates(mistakes, same_type=True),
         "confusions": confused[:_MOST_CONFUSIONS],
         "more_confusions": max(0, len(confused) - _MOST_CONFUSIONS),
-        "boundary_words": boundary_words(found, texts),
-        "examples": error_examples(found, documents, at_most=at_most, predicted=predicted),
+        "boundary_words": boundary_words(mistakes, texts),
+        "examples": error_examples(
+            mistakes, by_id, at_most=at_most, predicted=analysis.system.predicted
+        ),
     }
 
 
 def _differences(of: ScoredSystem, baseline: ScoredSystem) -> dict[str, Any]:
     """Computes micro F1 of one system minus micro F1 of another under each rule."""
-    pair = (
-        {rule: figures(scores.counts).f1 for rule, scores in one.scores.items()}
-        for one in (of, baseline)
+    return _less(
+        _f1_by_rule(of), _f1_by_rule(baseline), why="the F1 of one of the two is undefined"
     )
-    return _less(*pair, why="the F1 of one of the two is undefined")
+
+
+def _f1_by_rule(system: ScoredSystem) -> dict[str, float | None]:
+    return {rule: figures(scores.counts).f1 for rule, scores in system.scores.items()}
 
 
 def _rate_differences(of: Sequence[Mistake], baseline: Sequence[Mistake]) -> dict[str, Any]:
     """Computes TE-Rate and BE-Rate of one system minus those of another: a row of
     *bundling-learning*, Table 7.
     """
-    rates = [error_rates(found) for found in (of, baseline)]
-    pair = ({name: one[name] for name in ("type_rate", "boundary_rate")} for one in rates)
-    return _less(*pair, why="one of the two has no error")
+    first, second = error_rates(of), error_rates(baseline)
+    names = ("type_rate", "boundary_rate")
+    return _less({name: first[name] for name in names}, second, why="one of the two has no error")
 
 
 def _less(
-    of: Mapping[Any, float | None], baseline: Mapping[Any, float | None], *, why: str
+    of: Mapping[Any, float | None], baseline: Mapping[Any, Any], *, why: str
 ) -> dict[str, Any]:
-    pairs = {name: (first, baseline[name]) for name, first in of.items()}
-    value: dict[str, Any] = {
-        name: None if a is None or b is None else a - b for name, (a, b) in pairs.items()
-    }
+    value: dict[str, Any] = {}
+    for name, first in of.items():
+        second = baseline[name]
+        value[name] = None if first is None or second is None else first - second
     missing = [name for name, number in value.items() if number is None]
     return value | ({"undefined": dict.fromkeys(missing, why)} if missing else {})

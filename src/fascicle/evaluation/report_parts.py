@@ -19,7 +19,7 @@ _Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 _Reasons = dict[str, str]
 
 
-class Interval(TypedDict):
+class IntervalPart(TypedDict):
     """An interval by bootstrap; see `uncertainty.intervals.Interval`."""
 
     low: _Share
@@ -28,7 +28,7 @@ class Interval(TypedDict):
     resamples: NotRequired[_Count]
 
 
-class Line(TypedDict):
+class LinePart(TypedDict):
     """Counts and figures of all types, or of one."""
 
     gold: _Count
@@ -39,26 +39,26 @@ class Line(TypedDict):
     precision: NotRequired[_Share | None]
     recall: NotRequired[_Share | None]
     f1: _Share | None
-    f1_interval: NotRequired[Interval | None]
+    f1_interval: NotRequired[IntervalPart | None]
     undefined: NotRequired[_Reasons]
 
 
-class Rule(TypedDict):
+class RulePart(TypedDict):
     """Scores under one rule of matching."""
 
-    micro: Line
+    micro: LinePart
     macro: NotRequired[dict[str, Any]]
-    types: dict[str, Line]
+    types: dict[str, LinePart]
 
 
-class Scores(TypedDict):
+class ScoresPart(TypedDict):
     """All scores of a system."""
 
-    rules: dict[str, Rule]
-    micro_precision_interval: NotRequired[Interval | None]
-    micro_recall_interval: NotRequired[Interval | None]
-    micro_f1_interval: Interval | None
-    macro_f1_interval: NotRequired[Interval | None]
+    rules: dict[str, RulePart]
+    micro_precision_interval: NotRequired[IntervalPart | None]
+    micro_recall_interval: NotRequired[IntervalPart | None]
+    micro_f1_interval: IntervalPart | None
+    macro_f1_interval: NotRequired[IntervalPart | None]
     undefined: NotRequired[_Reasons]
     gold_only_types: NotRequired[list[str]]
     predicted_only_types: NotRequired[list[str]]
@@ -75,7 +75,7 @@ class Class(TypedDict):
     types: dict[str, Annotated[list[_Count], Meta(min_length=2, max_length=2)]]
 
 
-class Confusion(TypedDict):
+class ConfusionPart(TypedDict):
     """Number of times that one type was predicted for another."""
 
     gold: str
@@ -91,13 +91,13 @@ class Errors(TypedDict):
     classes: dict[str, Class]
     rates: NotRequired[dict[str, Any]]
     rates_same_type: NotRequired[dict[str, Any]]
-    confusions: list[Confusion]
+    confusions: list[ConfusionPart]
     more_confusions: _Count
     boundary_words: NotRequired[list[dict[str, Any]]]
     examples: NotRequired[dict[str, list[dict[str, Any]]]]
 
 
-class Bin(TypedDict):
+class BinPart(TypedDict):
     """The mentions with a score in one interval."""
 
     low: _Share
@@ -107,7 +107,7 @@ class Bin(TypedDict):
     precision: _Share | None
 
 
-class Point(TypedDict):
+class PointPart(TypedDict):
     """Point of a curve of precision and recall."""
 
     threshold: NotRequired[_Share]
@@ -115,7 +115,7 @@ class Point(TypedDict):
     recall: _Share | None
 
 
-class Calibration(TypedDict, total=False):
+class CalibrationPart(TypedDict, total=False):
     """Calibration of a system, or of one type; where there is none, ``undefined`` is the reason."""
 
     undefined: str | _Reasons
@@ -125,28 +125,28 @@ class Calibration(TypedDict, total=False):
     brier_score: _Share | None
     average_precision: _Share | None
     temperature: dict[str, Any] | None
-    reliability: list[Bin]
-    precision_recall: list[Point]
-    types: dict[str, Calibration]
+    reliability: list[BinPart]
+    precision_recall: list[PointPart]
+    types: dict[str, CalibrationPart]
     thresholds: list[dict[str, Any]]
 
 
-class BucketLine(Line):
+class BucketLine(LinePart):
     """The mentions in one interval of an attribute."""
 
     interval: str
     empty: NotRequired[bool]
 
 
-class System(TypedDict):
+class SystemPart(TypedDict):
     """All about one system."""
 
     name: str
-    scores: Scores
+    scores: ScoresPart
     subsets: NotRequired[dict[str, dict[str, Any]]]
     buckets: dict[str, list[BucketLine]]
     errors: Errors
-    calibration: Calibration
+    calibration: CalibrationPart
 
 
 class Attribute(TypedDict):
@@ -160,7 +160,7 @@ class Attribute(TypedDict):
     empty: NotRequired[list[str]]
 
 
-class Gold(TypedDict):
+class GoldPart(TypedDict):
     """Gold that the systems were scored on."""
 
     documents: NotRequired[_Count]
@@ -180,11 +180,11 @@ class Report(TypedDict):
     """
 
     fascicle_report: int
-    gold: Gold
+    gold: GoldPart
     unreachable: NotRequired[list[dict[str, Any]]]
     text_unit: NotRequired[str]
     intervals: NotRequired[str]
     attributes: dict[str, Attribute]
-    systems: Annotated[list[System], Meta(min_length=1)]
+    systems: Annotated[list[SystemPart], Meta(min_length=1)]
     differences: NotRequired[list[dict[str, Any]]]
     remarks: NotRequired[list[str]]

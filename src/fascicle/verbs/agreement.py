@@ -14,10 +14,10 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.comparison.agreement import Agreement, Number, Row, agreement, alphas
 from fascicle.evaluation.reports.table import UNDEFINED, percent, ruled_rows
 from fascicle.evaluation.scoring.inputs import layers, only_source, text_unit
+from fascicle.evaluation.systems.alignment import align_to_documents
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
     Predictions,
-    align_to_documents,
 )
 from fascicle.formats.account import EventCounts
 from fascicle.runtime.combination.align import some_documents

@@ -18,9 +18,9 @@ from fascicle.evaluation.comparison.comparing import Cells, Comparison, make_cel
 from fascicle.evaluation.comparison.comparing import compare as compared
 from fascicle.evaluation.comparison.search import (
     MOST,
-    Choices,
     Chosen,
     Floors,
+    SearchResult,
     as_dict,
     choose,
     search,
@@ -77,7 +77,7 @@ class Compared:
     """
 
     comparison: Comparison
-    choices: Choices | None
+    choices: SearchResult | None
     given: Sequence[several.SystemOfFile]
     systems: Sequence[System]
     notes: tuple[str, ...] = ()

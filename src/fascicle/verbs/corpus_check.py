@@ -20,16 +20,16 @@ from fascicle.core.files.source import STDIN
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.evaluation.doctor.checks.contract import NEVER, SEVERITIES, CheckSettings
-from fascicle.evaluation.doctor.checks.relations import tokenizer_file
+from fascicle.evaluation.doctor.checks.reach import tokenizer_file
 from fascicle.evaluation.doctor.examine import (
+    CorpusReport,
     Examination,
-    Report,
     checks,
     examine,
     markdown,
     summary,
 )
-from fascicle.evaluation.doctor.parts import SPLITS, GivenPart, Part
+from fascicle.evaluation.doctor.parts import SPLITS, CheckedPart, GivenPart
 from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import write_exclusions
@@ -216,9 +216,9 @@ def run_checks(
 
 
 def _places(request: CheckRequest, watch: Watch) -> Iterator[GivenPart]:
-    named = [(Part(name=name, role=name), path) for name, path in request.parts]
+    named = [(CheckedPart(name=name, role=name), path) for name, path in request.parts]
     whole = [
-        (Part(name=path, role="corpus", order=order), path)
+        (CheckedPart(name=path, role="corpus", order=order), path)
         for order, path in enumerate(request.files)
     ]
     for part, given in (*named, *whole):
@@ -230,7 +230,10 @@ def _places(request: CheckRequest, watch: Watch) -> Iterator[GivenPart]:
 
 def _against(request: CheckRequest, watch: Watch) -> Iterator[GivenPart]:
     for order, given in enumerate(request.against):
-        part, reading = Part(name=given, role="against", order=order), request.reading_against
+        part, reading = (
+            CheckedPart(name=given, role="against", order=order),
+            request.reading_against,
+        )
         yield from (_given(path, part, reading, watch) for path in expand_paths([given], reading))
 
 
@@ -240,7 +243,7 @@ def _of_split(request: ReadRequest, role: str) -> ReadRequest:
     )
 
 
-def _given(path: str, part: Part, request: ReadRequest, watch: Watch) -> GivenPart:
+def _given(path: str, part: CheckedPart, request: ReadRequest, watch: Watch) -> GivenPart:
     report = ReadReport()
     token, tags = request.token_and_tags
 
@@ -344,7 +347,7 @@ def _settings_of(args: Any) -> CheckSettings:
     return call(CheckSettings, args, tokenizer=Path(args.tokenizer) if args.tokenizer else None)
 
 
-def _fails(report: Report, level: str) -> bool:
+def _fails(report: CorpusReport, level: str) -> bool:
     grave = (
         () if level == NEVER else SEVERITIES[: [str(name) for name in SEVERITIES].index(level) + 1]
     )

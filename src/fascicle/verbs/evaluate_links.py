@@ -23,10 +23,10 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.link_report import LinkSystem, links_report
 from fascicle.evaluation.link_scores import KnowsConcepts, LinkCase
 from fascicle.evaluation.reports.links import links_markdown, links_text
+from fascicle.evaluation.systems.alignment import align_to_documents
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
     Predictions,
-    align_to_documents,
 )
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import parse_pairs

@@ -13,19 +13,19 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.evaluation.doctor.checks.contract import CheckSettings
 from fascicle.evaluation.doctor.examine import Examination, examine
-from fascicle.evaluation.doctor.parts import SPLITS, GivenPart, Part
+from fascicle.evaluation.doctor.parts import SPLITS, CheckedPart, GivenPart
 from fascicle.formats import ConllOptions, ReadReport, read
 
 Examine = Callable[..., Examination]
 PLAIN = CheckSettings(examples=1000)
 
 
-def part_of(name: str, order: int = 0) -> Part:
+def part_of(name: str, order: int = 0) -> CheckedPart:
     """``train``, ``dev`` and ``test``; ``against...`` is another corpus; anything else a corpus
     without parts.
     """
     role = name if name in SPLITS else "against" if name.startswith("against") else "corpus"
-    return Part(name=name, role=role, order=order)
+    return CheckedPart(name=name, role=role, order=order)
 
 
 def _examined(places: Sequence[GivenPart], settings: dict[str, Any]) -> Examination:

@@ -17,14 +17,14 @@ from fascicle.evaluation.doctor.checks.texts import (
     mojibake,
 )
 from fascicle.evaluation.doctor.examine import Examination
-from fascicle.evaluation.doctor.parts import GivenPart, Item, Part, load_parts
+from fascicle.evaluation.doctor.parts import CheckedDocument, CheckedPart, GivenPart, load_parts
 
 Examine = Callable[..., Examination]
 
 
-def item(text: str) -> Item:
+def item(text: str) -> CheckedDocument:
     given = GivenPart(
-        part=Part(name="train", role="train"),
+        part=CheckedPart(name="train", role="train"),
         path="x",
         documents=lambda: [Document(id="a", text=text)],
     )

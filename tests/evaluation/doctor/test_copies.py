@@ -95,7 +95,7 @@ def test_copies_are_those_of_a_comparison_of_all(
     across = [g for g in found.corpus.copies.groups if g.relation != "in-part"]
     wholes, sentences = set(), set()
     for group in across:
-        for kept, other in product(group.kept, group.others):
+        for kept, other in product(group.originals, group.copies):
             # of these not every pair is told, but each document of both parts
             if group.kind == "shared-sentence":
                 sentences |= {(kept.id, other.part.name), (kept.part.name, other.id)}
@@ -122,7 +122,7 @@ def test_within_a_part_a_text_is_a_copy_of_an_earlier_one(
     found = examine_documents(
         {"train": [document(str(i), t) for i, t in enumerate(texts)]}, min_words=4, near=str(NEAR)
     )
-    cases = {(g.kind, other.id) for g in found.corpus.copies.groups for other in g.others}
+    cases = {(g.kind, other.id) for g in found.corpus.copies.groups for other in g.copies}
     expected = set()
     for j, text in enumerate(texts):
         kinds = {
@@ -254,7 +254,7 @@ def test_a_sentence_that_is_everywhere_costs_no_square(examine_documents: Examin
     )
     found = examine_documents({"test": tests, "train": trains}, near="1")
     groups = [group for group in found.corpus.copies.groups if group.kind == "shared-sentence"]
-    assert sum(len(group.kept) * len(group.others) for group in groups) < 5 * 60
+    assert sum(len(group.originals) * len(group.copies) for group in groups) < 5 * 60
     assert len(found.exclusions) == 60
     (finding,) = (f for f in found.report.findings if f.code == "shared-sentence-across-parts")
     assert finding.by_part == {"test in train": 60}

@@ -11,7 +11,7 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor.leaks import Screen
-from fascicle.evaluation.doctor.parts import GivenPart, Part
+from fascicle.evaluation.doctor.parts import CheckedPart, GivenPart
 from fascicle.formats.files import ORIGINAL_ID
 
 TITLE = "Metformin and the risk of pancreatic cancer in elderly patients"
@@ -45,7 +45,7 @@ OTHER = (
 
 def place(documents: list[Document]) -> GivenPart:
     return GivenPart(
-        part=Part(name="test", role="test"), path="test.jsonl", documents=lambda: documents
+        part=CheckedPart(name="test", role="test"), path="test.jsonl", documents=lambda: documents
     )
 
 
@@ -98,7 +98,9 @@ def test_what_cannot_be_read_to_its_end_protects_nothing() -> None:
         yield PROTECTED[0]
         raise InputError("line 2 is no JSON")
 
-    given = GivenPart(part=Part(name="test", role="test"), path="test.jsonl", documents=broken)
+    given = GivenPart(
+        part=CheckedPart(name="test", role="test"), path="test.jsonl", documents=broken
+    )
     with pytest.raises(InputError, match=r"test.jsonl"):
         Screen([given])
     with pytest.raises(InputError, match=r"test.jsonl"):

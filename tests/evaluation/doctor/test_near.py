@@ -47,7 +47,7 @@ def test_pairs_are_those_of_a_comparison_of_all(
         if similarity(a, b) >= threshold
     }
     assert found == expected
-    assert index.left == 0
+    assert index.skipped == 0
 
 
 @given(_SETS, _THRESHOLDS)
@@ -73,7 +73,7 @@ def test_what_is_not_compared_is_counted() -> None:
     sets = [hashes(frozenset({*range(10), 100 + i})) for i in range(6)]
     index = NearIndex(sets, threshold=Fraction(1, 2), most=9)
     found = [pair.probe for pair in index.pairs(sets, own=True)]
-    assert (found, index.left) == ([0] * 5 + [1] * 4, 3)  # the last one has no candidate
+    assert (found, index.skipped) == ([0] * 5 + [1] * 4, 3)  # the last one has no candidate
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=12))

@@ -30,7 +30,7 @@ def naive(sentences: list[str], text: str) -> set[tuple[int, int]]:
 @given(_SENTENCES, st.lists(_PIECES, max_size=10))
 def test_every_place_is_found_once(sentences: list[str], texts: list[str]) -> None:
     text = "\n".join([*texts, *sentences, "".join(sentences)])
-    found = list(Passages(sentences).found(text))
+    found = list(Passages(sentences).find(text))
     assert len(found) == len(set(found))
     assert set(found) == naive(sentences, text)
 
@@ -41,10 +41,10 @@ def test_long_texts_are_searched_in_slices_that_meet(monkeypatch: pytest.MonkeyP
     ]
     text = "".join(f"{sentence}filler{number}" for number, sentence in enumerate(sentences)) * 3
     monkeypatch.setattr(fingerprints, "_SLICE", 50)
-    assert set(Passages(sentences).found(text)) == naive(sentences, text)
+    assert set(Passages(sentences).find(text)) == naive(sentences, text)
 
 
 def test_nothing_to_find() -> None:
-    assert list(Passages([]).found("x" * 100)) == []
-    assert list(Passages(["y" * ANCHOR]).found("")) == []
-    assert list(Passages(["y" * ANCHOR]).found("y" * (ANCHOR - 1))) == []
+    assert list(Passages([]).find("x" * 100)) == []
+    assert list(Passages(["y" * ANCHOR]).find("")) == []
+    assert list(Passages(["y" * ANCHOR]).find("y" * (ANCHOR - 1))) == []

@@ -18,7 +18,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Fragments
 from fascicle.core.tags import SCHEMES
 from fascicle.errors import ModelError
-from fascicle.evaluation.doctor.checks.relations import (
+from fascicle.evaluation.doctor.checks.reach import (
     Row,
     count_unreachable,
     lost_together,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fascicle.core.tags import TagCensus
 from fascicle.evaluation.doctor.checks.reading import Lines
 from fascicle.evaluation.doctor.examine import Examination
-from fascicle.evaluation.doctor.parts import GivenPart, Part, load_parts
+from fascicle.evaluation.doctor.parts import CheckedPart, GivenPart, load_parts
 from fascicle.formats import ConllOptions, ReadReport, read
 
 Examine = Callable[..., Examination]
@@ -35,7 +35,7 @@ def test_every_word_is_found_at_its_line(tmp_path: Path, found: list[str], docum
     options = ConllOptions(documents=documents, comment="#")
     report = ReadReport()
     place = GivenPart(
-        part=Part(name="train", role="train"),
+        part=CheckedPart(name="train", role="train"),
         path=str(path),
         documents=lambda: read(path, options=options, format="conll", report=report),
         report=report,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.evaluation.doctor.examine import Examination, examine
-from fascicle.evaluation.doctor.parts import GivenPart, Part
+from fascicle.evaluation.doctor.parts import CheckedPart, GivenPart
 from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, read
 
 pytestmark = pytest.mark.slow
@@ -215,7 +215,9 @@ CORPORA = {
 }
 
 
-def given(path: Path, part: Part, options: ConllOptions | JsonlOptions | None = None) -> GivenPart:
+def given(
+    path: Path, part: CheckedPart, options: ConllOptions | JsonlOptions | None = None
+) -> GivenPart:
     report = ReadReport()
     return GivenPart(
         part=part,
@@ -234,12 +236,13 @@ def examined(
 ) -> Examination:
     names = ("train", "dev", "test")
     places = [
-        given(folder / file, Part(name=name, role=name), columns)
+        given(folder / file, CheckedPart(name=name, role=name), columns)
         for name, file in zip(names, files, strict=True)
         if file
     ]
     others = [
-        given(path, Part(name=path.name, role="against", order=i)) for i, path in enumerate(against)
+        given(path, CheckedPart(name=path.name, role="against", order=i))
+        for i, path in enumerate(against)
     ]
     return examine(places, against=others)
 
@@ -255,11 +258,11 @@ def copied(
     return {
         item.number
         for group in found.corpus.copies.groups
-        for item in group.kept
+        for item in group.originals
         if group.kind in kinds
         and group.relation != "in-part"
         and item.part.name == part
-        and other(group.others[0].part.name)
+        and other(group.copies[0].part.name)
     }
 
 
@@ -275,9 +278,9 @@ def test_a_corpus(fascicle_data: Path, name: str) -> None:
         same = {
             item.number
             for group in found.corpus.copies.groups
-            for item in group.kept
+            for item in group.originals
             if group.kind == "duplicate" and group.where == "test in train" and len(item.words) >= 8
-            if item.sha256 in {other.sha256 for other in group.others}
+            if item.sha256 in {other.sha256 for other in group.copies}
         }
         assert len(same) == corpus.leaked
     if corpus.longest is not None:
@@ -386,13 +389,13 @@ def test_abstracts_for_pretraining(fascicle_data: Path) -> None:
     folder = fascicle_data / "bc5cdr/pubtator"
     files = {"train": "CDR_TrainingSet", "dev": "CDR_DevelopmentSet", "test": "CDR_TestSet"}
     places = [
-        given(folder / f"{file}.PubTator.txt", Part(name=name, role=name))
+        given(folder / f"{file}.PubTator.txt", CheckedPart(name=name, role=name))
         for name, file in files.items()
     ]
     fields = JsonlOptions(fields=(("text", "abstract"), ("id", "pmid")))
     other = given(
         fascicle_data / "text-abstracts/abstracts.jsonl.gz",
-        Part(name="pubmed", role="against"),
+        CheckedPart(name="pubmed", role="against"),
         fields,
     )
     found = examine(places, against=[other])

@@ -21,7 +21,7 @@ from fascicle.evaluation.doctor.checks.relations import (
     same_span,
     touching,
 )
-from fascicle.evaluation.doctor.parts import GivenPart, Item, Part, load_parts
+from fascicle.evaluation.doctor.parts import CheckedDocument, CheckedPart, GivenPart, load_parts
 
 TEXT = "ab cde. f  ghi jk lmn op. qr"
 WORDS = ((0, 2), (3, 7), (8, 9), (11, 14), (15, 17), (18, 21), (22, 25), (26, 28))
@@ -38,10 +38,12 @@ _FRAGMENTS = (
 _MENTIONS = st.lists(st.tuples(_FRAGMENTS, st.sampled_from("XY")), max_size=8)
 
 
-def item_of(found: list[tuple[tuple[tuple[int, int], ...], str]]) -> Item:
+def item_of(found: list[tuple[tuple[tuple[int, int], ...], str]]) -> CheckedDocument:
     mentions, _ = unique(Mention(tuple(sorted(spans)), kind) for spans, kind in found)
     document = Document(id="a", text=TEXT, words=WORDS, sentences=SENTENCES, mentions=mentions)
-    given = GivenPart(part=Part(name="train", role="train"), path="x", documents=lambda: [document])
+    given = GivenPart(
+        part=CheckedPart(name="train", role="train"), path="x", documents=lambda: [document]
+    )
     return load_parts([given])[0][0]
 
 
@@ -49,11 +51,11 @@ def characters(mention: Mention) -> set[int]:
     return {at for start, end in mention.spans for at in range(start, end)}
 
 
-def places(find: Callable[[Item], object], item: Item) -> list[object]:
+def places(find: Callable[[CheckedDocument], object], item: CheckedDocument) -> list[object]:
     return sorted(hit.spans for hit in find(item) if isinstance(hit, Hit))  # type: ignore[attr-defined]
 
 
-def where(item: Item, holds: Callable[[Mention], bool]) -> list[object]:
+def where(item: CheckedDocument, holds: Callable[[Mention], bool]) -> list[object]:
     return sorted(m.spans for m in item.mentions if holds(m))
 
 
@@ -127,5 +129,7 @@ def test_borders(found: list[tuple[tuple[tuple[int, int], ...], str]]) -> None:
 
 def test_sentences_of_the_segmenter_are_not_held_against_mentions() -> None:
     document = Document(id="a", text="He left. She came.", mentions=(Mention(((3, 12),), "X"),))
-    given = GivenPart(part=Part(name="train", role="train"), path="x", documents=lambda: [document])
+    given = GivenPart(
+        part=CheckedPart(name="train", role="train"), path="x", documents=lambda: [document]
+    )
     assert list(across_sentences(load_parts([given])[0][0])) == []

@@ -18,7 +18,7 @@ chance = random.Random(0)
 texts = [" ".join(chance.choices(["one", "two", "three", "four"], k=10)) for _ in range(80)]
 sets = [shingles(normal_words(text)) for text in texts]
 index = NearIndex(sets, threshold=Fraction(1, 2), most=150)
-print([(pair.probe, pair.member) for pair in index.pairs(sets, own=True)], index.left)
+print([(pair.probe, pair.member) for pair in index.pairs(sets, own=True)], index.skipped)
 """
 
 

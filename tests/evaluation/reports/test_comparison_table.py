@@ -10,7 +10,7 @@ import pytest
 
 from fascicle.core.document import Mention
 from fascicle.evaluation.comparison.comparing import Cells, Comparison, compare, make_cells
-from fascicle.evaluation.comparison.search import Choices, Floors, as_dict, choose, search
+from fascicle.evaluation.comparison.search import Floors, SearchResult, as_dict, choose, search
 from fascicle.evaluation.reports.comparison_table import SHOWN, as_markdown, as_text, make_sections
 from fascicle.runtime.combination.align import System
 
@@ -26,7 +26,9 @@ def cells_from(*numbers: int, names: str = "first second third fourth fifth") ->
     return make_cells(System(name="the gold", mentions=GOLD), systems)
 
 
-def compared(cells: Cells, *, resamples: int = 999, **floors: float) -> tuple[Comparison, Choices]:
+def compared(
+    cells: Cells, *, resamples: int = 999, **floors: float
+) -> tuple[Comparison, SearchResult]:
     drawn = cells.drawn(resamples=resamples, seed=0)
     choices = choose(cells, drawn, search(cells, drawn), floors=Floors(**floors))
     return compare(cells, drawn), choices

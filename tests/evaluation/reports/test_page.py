@@ -17,7 +17,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.marks import Html, escape, join, tag
 from fascicle.evaluation.breakdown.errors import CLASSES
 from fascicle.evaluation.report import BUCKETS_UNCORRECTED, ReportSettings, build_report
-from fascicle.evaluation.reports.markdown import percent
+from fascicle.evaluation.reports.markdown_table import percent
 from fascicle.evaluation.reports.page.html import CLASSES as CLASS_WORDS
 from fascicle.evaluation.reports.page.html import RULES_MEAN as RULE_WORDS
 from fascicle.evaluation.reports.page.html import SUBSETS as SUBSET_WORDS

@@ -20,12 +20,13 @@ from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.reports.plots.canvas import (
     STYLES,
     Drawing,
-    Labels,
+    PictureLabels,
     make_labels,
     open_sheet,
     side_by_side,
     style,
 )
+from fascicle.evaluation.reports.plots.f1_pictures import f1_by_type, f1_intervals
 from fascicle.evaluation.reports.plots.matrices import (
     Matrix,
     confusion_matrix,
@@ -35,8 +36,6 @@ from fascicle.evaluation.reports.plots.matrices import (
 )
 from fascicle.evaluation.reports.plots.report_pictures import (
     bucket_f1,
-    f1_by_type,
-    f1_intervals,
     precision_recall,
     reliability,
     report_pictures,
@@ -68,7 +67,7 @@ def report_of(
     return build_report(texts, systems, settings=ReportSettings(resamples=20))
 
 
-NAMES = Labels(names=("a", "b", "c"))
+NAMES = PictureLabels(names=("a", "b", "c"))
 
 
 def test_a_report_has_its_pictures_and_the_same_ones_each_time() -> None:
@@ -117,7 +116,7 @@ def test_one_system_of_several_may_be_undefined() -> None:
     assert picture.notes == (
         "Undefined for b: nothing was predicted, so there are no scores to judge.",
     )
-    alone = f1_intervals(report_of(PREDICTED, documents=1)["systems"], Labels(names=("a",)))
+    alone = f1_intervals(report_of(PREDICTED, documents=1)["systems"], PictureLabels(names=("a",)))
     assert alone.draw
     assert alone.notes[0].startswith("No interval: there is only one document")
 
@@ -128,7 +127,7 @@ def test_more_systems_than_looks_are_not_drawn_as_if_they_could_be_told_apart() 
     rows = [one["buckets"]["length"] for one in report["systems"]]
     assert "15 systems cannot be told apart" in bucket_f1(rows, many).missing
     assert "15 systems cannot be told apart" in precision_recall(report["systems"], many).missing
-    assert bucket_f1(rows[:-1], Labels(names=many.names[:-1])).draw
+    assert bucket_f1(rows[:-1], PictureLabels(names=many.names[:-1])).draw
     assert f1_intervals(report["systems"], many).draw
     assert "15 systems cannot be told apart" in f1_by_type(report["systems"], many).missing
 
@@ -250,7 +249,7 @@ def test_a_short_curve_has_marks_whatever_its_place() -> None:
 
 def test_what_is_drawn_of_types_are_the_numbers_of_the_report() -> None:
     report = report_of(PREDICTED, PREDICTED[:2])
-    drawing = f1_by_type(report["systems"], Labels(names=("a", "b")))
+    drawing = f1_by_type(report["systems"], PictureLabels(names=("a", "b")))
     marks = [
         line
         for line in lines_of(drawing)
@@ -272,7 +271,7 @@ def test_what_is_drawn_of_types_are_the_numbers_of_the_report() -> None:
 def test_of_very_many_types_the_most_frequent_are_drawn() -> None:
     gold = tuple(Mention(((i, i + 1),), f"type {i % 30:02}") for i in range(40))
     for systems, shown in ((1, 12), (14, 2)):
-        names = Labels(names=tuple("abcdefghijklmn"[:systems]))
+        names = PictureLabels(names=tuple("abcdefghijklmn"[:systems]))
         drawing = f1_by_type(report_of(*[gold] * systems, gold=gold)["systems"], names)
         assert drawing.notes == (f"Of 30 types {shown}, the most frequent, are drawn.",)
         assert drawing.height < 20
@@ -282,13 +281,15 @@ def test_intervals_of_types_may_be_missing() -> None:
     report = report_of(PREDICTED)
     for row in report["systems"][0]["scores"]["rules"]["strict"]["types"].values():
         assert {"low", "high"} <= row.pop("f1_interval").keys()
-    (note,) = f1_by_type(report["systems"], Labels(names=("a",))).notes
+    (note,) = f1_by_type(report["systems"], PictureLabels(names=("a",))).notes
     assert (
         note
         == "No interval for Disease, Chemical, Gene: the report was written without intervals of "
         "types."
     )
-    (note,) = f1_by_type(report_of(PREDICTED, documents=1)["systems"], Labels(names=("a",))).notes
+    (note,) = f1_by_type(
+        report_of(PREDICTED, documents=1)["systems"], PictureLabels(names=("a",))
+    ).notes
     assert note.startswith(
         "No interval for all types, Disease, Chemical, Gene: there is only one document"
     )

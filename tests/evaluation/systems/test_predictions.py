@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import GOLD, Document, Mention, in_order
 from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.systems.alignment import align_to_documents
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
     Predictions,
-    align_to_documents,
     collect,
     read_predictions,
     read_system,

@@ -29,7 +29,7 @@ from fascicle.core.document import GOLD, Document, Identity
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Fragments
 from fascicle.errors import InputError
-from fascicle.evaluation.breakdown.layout import Layout, Lexicon, TextUnit
+from fascicle.evaluation.breakdown.layout import Lexicon, TextUnit, WordLayout
 from fascicle.evaluation.scoring.rules import find_overlapping, join_touching, properly_inside
 
 Values = Floats
@@ -134,17 +134,17 @@ def assign(values: Values, ranges: Sequence[Range], *, name: str) -> Ints:
     Raises:
         InputError: a value outside all intervals; none is left out silently.
     """
-    found = np.full(len(values), -1, dtype=np.int64)
-    for at, one in enumerate(ranges):
-        found[one.holds(values)] = at
-    outside = values[found < 0]
+    places = np.full(len(values), -1, dtype=np.int64)
+    for place, interval in enumerate(ranges):
+        places[interval.holds(values)] = place
+    outside = values[places < 0]
     if len(outside):
         raise InputError(
             f"{len(outside):,} values of {name} lie outside all intervals "
             f"({', '.join(r.label for r in ranges)}), the "
             f"first is {outside[0]:g}; give intervals that cover every value"
         )
-    return found
+    return places
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ class _Sheet:
     """Facts about the texts of a gold document."""
 
     def __init__(self, document: Document, *, unit: TextUnit) -> None:
-        self.layout = Layout(document, unit=unit)
+        self.layout = WordLayout(document, unit=unit)
         self._gold = {(m.type, m.spans) for m in document.layer(GOLD)}
         self._unknown: dict[int, int] = {}
 
@@ -321,7 +321,7 @@ class _Sheet:
     def covered(self) -> tuple[int, ...]:
         """Of each text, the words that a gold mention touches."""
         touched = {at for _, spans in self._gold for at in self.layout.touched(spans)}
-        return tuple(sum(at in touched for at in text) for text in self.layout.texts)
+        return tuple(len(touched.intersection(text)) for text in self.layout.texts)
 
     def unknown(self, text: int, vocabulary: frozenset[str]) -> int:
         """Returns the number of words of a text that are not in the vocabulary."""
@@ -336,7 +336,7 @@ class _Sheet:
         contain it.
         """
         gold = list({join_touching(spans) for _, spans in self._gold})
-        return [
-            sum(properly_inside(spans, gold[at]) for at in others)
-            for spans, others in zip(mentions, find_overlapping(mentions, gold), strict=True)
-        ]
+        depths = []
+        for spans, places in zip(mentions, find_overlapping(mentions, gold), strict=True):
+            depths.append(sum(properly_inside(spans, gold[place]) for place in places))
+        return depths

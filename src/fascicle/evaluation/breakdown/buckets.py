@@ -11,8 +11,9 @@ the whole.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -31,7 +32,7 @@ from fascicle.evaluation.breakdown.attributes import (
     quantile_ranges,
 )
 from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, Mistake, distinct
-from fascicle.evaluation.report_parts import BucketLine, Class, Confusion
+from fascicle.evaluation.report_parts import BucketLine, Class, ConfusionPart
 from fascicle.evaluation.scoring.scores import Counts, figures, figures_row
 
 Cutting = Literal["fixed", "quantiles"]
@@ -117,13 +118,13 @@ class Bucketing:
         Raises:
             InputError: a predicted mention outside all intervals.
         """
-        said: set[Identity] = set()
+        keys: set[Identity] = set()
         for key, mentions in predicted.items():
-            said |= identities(key, mentions)
-        found = np.array([identity in said for identity in self._gold], dtype=bool)
-        wrong = self._assigned(self._ruler.measure(sorted(said - set(self._gold))))
+            keys |= identities(key, mentions)
+        is_found = np.array([identity in keys for identity in self._gold], dtype=bool)
+        wrong = self._assigned(self._ruler.measure(sorted(keys - set(self._gold))))
         return {
-            name: _buckets(ranges, self._places[name], found, wrong=wrong[name])
+            name: _buckets(ranges, self._places[name], is_found, wrong=wrong[name])
             for name, ranges in self.ranges.items()
         }
 
@@ -134,13 +135,14 @@ class Bucketing:
         }
 
 
-def _buckets(ranges: Ranges, places: Ints, found: Bools, *, wrong: Ints) -> tuple[Bucket, ...]:
+def _buckets(ranges: Ranges, places: Ints, is_found: Bools, *, wrong: Ints) -> tuple[Bucket, ...]:
     counted = [
-        np.bincount(part, minlength=len(ranges)) for part in (places[found], wrong, places[~found])
+        np.bincount(part, minlength=len(ranges))
+        for part in (places[is_found], wrong, places[~is_found])
     ]
     return tuple(
-        Bucket(range=one, counts=Counts(tp=int(tp), fp=int(fp), fn=int(fn)))
-        for one, tp, fp, fn in zip(ranges, *counted, strict=True)
+        Bucket(range=interval, counts=Counts(tp=int(tp), fp=int(fp), fn=int(fn)))
+        for interval, tp, fp, fn in zip(ranges, *counted, strict=True)
     )
 
 
@@ -175,7 +177,7 @@ _WIDEST: Final = 800  # characters of a context
 _MOST_AROUND: Final = 40  # mentions of each side listed for a context
 
 
-def class_table(found: Iterable[Mistake]) -> dict[str, Class]:
+def class_table(mistakes: Iterable[Mistake]) -> dict[str, Class]:
     """Counts the errors of each class.
 
     Returns:
@@ -185,7 +187,7 @@ def class_table(found: Iterable[Mistake]) -> dict[str, Class]:
     table: dict[str, Class] = {
         kind: {"fp": 0, "fn": 0, "beside_right": 0, "types": {}} for kind in CLASSES
     }
-    for mistake in found:
+    for mistake in mistakes:
         row = table[mistake.kind]
         row[mistake.side] += 1
         row["beside_right"] += mistake.partner_right
@@ -195,7 +197,7 @@ def class_table(found: Iterable[Mistake]) -> dict[str, Class]:
     return table
 
 
-def confusions(found: Iterable[Mistake]) -> list[Confusion]:
+def confusions(mistakes: Iterable[Mistake]) -> list[ConfusionPart]:
     """Counts which types were predicted for which: false positives with a partner of another type,
     by frequency.
 
@@ -205,7 +207,7 @@ def confusions(found: Iterable[Mistake]) -> list[Confusion]:
         (``"beside_right"``), so that its type was not lost.
     """
     rows: dict[tuple[str, str], Counter[str]] = {}
-    for mistake in found:
+    for mistake in mistakes:
         if (
             mistake.side == "fp"
             and mistake.partner is not None
@@ -214,7 +216,7 @@ def confusions(found: Iterable[Mistake]) -> list[Confusion]:
             row = rows.setdefault((mistake.partner.type, mistake.mention.type), Counter())
             row["same_span" if mistake.kind == "type" else "overlapping"] += 1
             row["beside_right"] += mistake.partner_right
-    listed: list[Confusion] = [
+    confused: list[ConfusionPart] = [
         {
             "gold": gold,
             "predicted": predicted,
@@ -225,12 +227,12 @@ def confusions(found: Iterable[Mistake]) -> list[Confusion]:
         for (gold, predicted), row in rows.items()
     ]
     return sorted(
-        listed, key=lambda r: (-r["same_span"] - r["overlapping"], r["gold"], r["predicted"])
+        confused, key=lambda r: (-r["same_span"] - r["overlapping"], r["gold"], r["predicted"])
     )
 
 
 def boundary_words(
-    found: Iterable[Mistake], texts: Mapping[str, str], *, at_most: int = 20
+    mistakes: Iterable[Mistake], texts: Mapping[str, str], *, at_most: int = 20
 ) -> list[dict[str, Any]]:
     """Returns the words between the boundary of a false positive and that of its gold partner of
     the same type.
@@ -239,7 +241,7 @@ def boundary_words(
     counts once.
 
     Args:
-        found: mistakes of a system.
+        mistakes: of a system.
         texts: document id -> its text.
         at_most: how many rows.
 
@@ -250,15 +252,9 @@ def boundary_words(
         all, and ``"types"`` with the count of each.
     """
     counts: dict[tuple[str, str, str], Counter[str]] = {}
-    for mistake in found:
-        if mistake.side != "fp" or mistake.kind not in BOUNDARY or mistake.partner is None:
-            continue
-        text, said, gold = texts[mistake.document], mistake.mention, mistake.partner
-        for side, a, b in (("left", said.start, gold.start), ("right", gold.end, said.end)):
-            words = " ".join(text[min(a, b) : max(a, b)].split()).lower()
-            if a != b and words:
-                key = (side, "added" if a < b else "left out", words)
-                counts.setdefault(key, Counter())[said.type] += 1
+    for mistake in mistakes:
+        for key in _changes(mistake, texts[mistake.document]):
+            counts.setdefault(key, Counter())[mistake.mention.type] += 1
     rows: list[dict[str, Any]] = [
         {
             "side": side,
@@ -269,13 +265,24 @@ def boundary_words(
         }
         for (side, change, words), types in counts.items()
     ]
-    return sorted(rows, key=lambda row: (-row["count"], row["words"], row["side"], row["change"]))[
-        :at_most
-    ]
+    rows.sort(key=lambda row: (-row["count"], row["words"], row["side"], row["change"]))
+    return rows[:at_most]
+
+
+def _changes(mistake: Mistake, text: str) -> Iterator[tuple[str, str, str]]:
+    """Yields side, change and words of each wrong boundary of a false positive."""
+    predicted, gold = mistake.mention, mistake.partner
+    if mistake.side != "fp" or mistake.kind not in BOUNDARY or gold is None:
+        return
+    ends = (("left", predicted.start, gold.start), ("right", gold.end, predicted.end))
+    for side, a, b in ends:
+        words = " ".join(text[min(a, b) : max(a, b)].split()).lower()
+        if words:
+            yield side, "added" if a < b else "left out", words
 
 
 def error_examples(
-    found: Sequence[Mistake],
+    mistakes: Sequence[Mistake],
     documents: Mapping[str, Document],
     *,
     at_most: int = 5,
@@ -289,7 +296,7 @@ def error_examples(
     class because of each other are shown once, as the false positive.
 
     Args:
-        found: mistakes of a system, in the order of the documents.
+        mistakes: of a system, in the order of the documents.
         documents: by id.
         at_most: how many of each class and side.
         predicted: document id -> all that the system said. With it, an example holds under
@@ -299,37 +306,42 @@ def error_examples(
     Returns:
         Class -> examples, false positives first; classes without any are left out.
     """
-    chosen: dict[str, list[dict[str, Any]]] = {}
-    sides: dict[str, dict[str, list[Mention]]] = {}  # of the documents that examples are from
-    pairs = {
-        (m.document, m.kind, _key(m.mention), _key(m.partner)) for m in found if m.side == "fp"
-    }
-    for kind in CLASSES:
-        for side in ("fp", "fn"):
-            of_kind = [
-                m
-                for m in found
-                if m.kind == kind
-                and m.side == side
-                and (
-                    side == "fp"
-                    or (m.document, kind, _key(m.partner), _key(m.mention)) not in pairs
+    examples: dict[str, list[dict[str, Any]]] = {}
+    groups = _worst_first(mistakes)
+    for kind, side in product(CLASSES, ("fp", "fn")):
+        for mistake in groups.get((kind, side), ())[:at_most]:
+            document = documents[mistake.document]
+            example = _example(mistake, document.text)
+            if predicted is not None:
+                example["around"] = _around(
+                    example,
+                    gold=distinct(document.layer(GOLD)),
+                    predicted=distinct(predicted.get(document.id, ())),
                 )
-            ]
-            of_kind.sort(key=lambda m: -1.0 if m.score is None else m.score, reverse=True)  # stable
-            for mistake in of_kind[:at_most]:
-                document = documents[mistake.document]
-                shown = _example(mistake, document.text)
-                if predicted is not None:
-                    if document.id not in sides:
-                        said = predicted.get(document.id, ())
-                        sides[document.id] = {
-                            "gold": distinct(document.layer(GOLD)),
-                            "predicted": distinct(said),
-                        }
-                    shown["around"] = _around(shown, sides[document.id])
-                chosen.setdefault(kind, []).append(shown)
-    return chosen
+            examples.setdefault(kind, []).append(example)
+    return examples
+
+
+def _worst_first(mistakes: Sequence[Mistake]) -> dict[tuple[str, str], list[Mistake]]:
+    """Returns the mistakes of each class and side, those with the highest score first.
+
+    False negatives that a false positive of their class already shows are left out.
+    """
+    pairs = {
+        (mistake.document, mistake.kind, _key(mistake.mention), _key(mistake.partner))
+        for mistake in mistakes
+        if mistake.side == "fp"
+    }
+    groups: dict[tuple[str, str], list[Mistake]] = {}
+    for mistake in mistakes:
+        mirror = (mistake.document, mistake.kind, _key(mistake.partner), _key(mistake.mention))
+        if mistake.side == "fp" or mirror not in pairs:
+            groups.setdefault((mistake.kind, mistake.side), []).append(mistake)
+    for group in groups.values():  # stable
+        group.sort(
+            key=lambda mistake: -1.0 if mistake.score is None else mistake.score, reverse=True
+        )
+    return groups
 
 
 def _key(mention: Mention | None) -> tuple[str, Fragments] | None:
@@ -346,43 +358,54 @@ def _example(mistake: Mistake, text: str) -> dict[str, Any]:
         "document": mistake.document,
         "side": mistake.side,
         "score": mistake.score,
-        "mention": _shown(mistake.mention, text),
-        "partner": None if mistake.partner is None else _shown(mistake.partner, text),
+        "mention": _describe(mistake.mention, text),
+        "partner": None if mistake.partner is None else _describe(mistake.partner, text),
         "partner_right": mistake.partner_right,
         "context": text[before:after],
         "context_start": before,
     }
 
 
-def _around(example: Mapping[str, Any], sides: Mapping[str, Sequence[Mention]]) -> dict[str, Any]:
+def _around(
+    example: Mapping[str, Any], *, gold: Sequence[Mention], predicted: Sequence[Mention]
+) -> dict[str, Any]:
     """Returns the gold and predicted mentions in the context of an example."""
-    start = example["context_start"]
-    window = ((start, start + len(example["context"])),)
-    first, last = example["mention"]["spans"][0][0], example["mention"]["spans"][-1][1]
-    keys = {side: {_key(mention) for mention in mentions} for side, mentions in sides.items()}
     around: dict[str, Any] = {}
     more = 0
-    for side, other in (("gold", "predicted"), ("predicted", "gold")):
-        near = [mention for mention in sides[side] if fragments_overlap(mention.spans, window)]
-        # stable: of equally near ones the first
-        near.sort(key=lambda m: max(m.start - last, first - m.end, 0))
+    for side, mentions, opposite in (
+        ("gold", gold, predicted),
+        ("predicted", predicted, gold),
+    ):
+        near = _near(example, mentions)
+        keys = set(map(_key, opposite))
         around[side] = [
             {
-                "type": m.type,
-                "spans": [list(span) for span in m.spans],
-                "right": _key(m) in keys[other],
+                "type": mention.type,
+                "spans": list(map(list, mention.spans)),
+                "right": _key(mention) in keys,
             }
-            for m in near[:_MOST_AROUND]
+            for mention in near[:_MOST_AROUND]
         ]
         more += len(near[_MOST_AROUND:])
     return around | {"more": more}
 
 
-def _shown(mention: Mention, text: str) -> dict[str, Any]:
+def _near(example: Mapping[str, Any], mentions: Iterable[Mention]) -> list[Mention]:
+    """Returns the mentions in the context of an example, the nearest to its mention first."""
+    start = example["context_start"]
+    window = ((start, start + len(example["context"])),)
+    first, last = example["mention"]["spans"][0][0], example["mention"]["spans"][-1][1]
+    near = [mention for mention in mentions if fragments_overlap(mention.spans, window)]
+    # stable: of equally near ones the first
+    near.sort(key=lambda mention: max(mention.start - last, first - mention.end, 0))
+    return near
+
+
+def _describe(mention: Mention, text: str) -> dict[str, Any]:
     words = mention.text_in(text)
     return {
         "type": mention.type,
-        "spans": [list(span) for span in mention.spans],
+        "spans": list(map(list, mention.spans)),
         "text": words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…",
     }
 

@@ -80,23 +80,23 @@ class Mistake:
         """Score of the predicted mention that causes the error; ``None`` without such a mention
         or without a score.
         """
-        said = self.mention if self.side == "fp" else self.partner
-        return None if said is None else said.score
+        predicted = self.mention if self.side == "fp" else self.partner
+        return None if predicted is None else predicted.score
 
 
 def distinct(mentions: Iterable[Mention]) -> list[Mention]:
     """Returns one mention for each type and spans: the one with the highest score, in order of
     position.
     """
-    kept: dict[tuple[Fragments, str], Mention] = {}
+    best: dict[tuple[Fragments, str], Mention] = {}
     for mention in mentions:
         key = (mention.spans, mention.type)
-        before = kept.get(key)
+        before = best.get(key)
         if before is None or (
             mention.score is not None and (before.score is None or mention.score > before.score)
         ):
-            kept[key] = mention
-    return [kept[key] for key in sorted(kept)]
+            best[key] = mention
+    return [best[key] for key in sorted(best)]
 
 
 def find_mistakes(
@@ -111,21 +111,21 @@ def find_mistakes(
     Returns:
         First the false positives and then the false negatives of each document, in order of place.
     """
-    found: list[Mistake] = []
+    mistakes: list[Mistake] = []
     for identifier, mentions in gold.items():
-        found += _Page(
+        mistakes += _Page(
             identifier, distinct(mentions), distinct(predicted.get(identifier, ()))
         ).mistakes()
-    return found
+    return mistakes
 
 
 class _Layer:
     """The mentions of one side of a document, and which of them are right."""
 
-    def __init__(self, mentions: list[Mention], others: list[Mention]) -> None:
+    def __init__(self, mentions: list[Mention], opposite: list[Mention]) -> None:
         self.mentions = mentions
         self.spans = [m.spans for m in mentions]
-        keys = {(m.type, m.spans) for m in others}
+        keys = {(m.type, m.spans) for m in opposite}
         self.right = [(m.type, m.spans) in keys for m in mentions]
 
 
@@ -142,9 +142,9 @@ class _Page:
             "fp": find_overlapping(self._layers["fp"].spans, self._layers["fn"].spans),
             "fn": [[] for _ in gold],
         }
-        for at, others in enumerate(self._partners["fp"]):
-            for other in others:
-                self._partners["fn"][other].append(at)
+        for number, partners in enumerate(self._partners["fp"]):
+            for partner in partners:
+                self._partners["fn"][partner].append(number)
         self._held = {side: self._holders(side) for side in self._layers}
 
     def mistakes(self) -> Iterator[Mistake]:
@@ -172,31 +172,31 @@ class _Page:
             Place of the holder -> places of those inside, only those that another one inside is
             disjoint from.
         """
-        layer, others = self._layers[side], self._layers[_OTHER[side]]
-        found: dict[int, set[int]] = {}
-        for at, partners in enumerate(self._partners[side]):
-            if layer.right[at] or len(partners) < 2:
+        layer, opposite = self._layers[side], self._layers[_OTHER[side]]
+        holders: dict[int, set[int]] = {}
+        for number, partners in enumerate(self._partners[side]):
+            if layer.right[number] or len(partners) < 2:
                 continue
             inside = [
                 o
                 for o in partners
-                if not others.right[o]
-                and others.mentions[o].type == layer.mentions[at].type
-                and properly_inside(others.spans[o], layer.spans[at])
+                if not opposite.right[o]
+                and opposite.mentions[o].type == layer.mentions[number].type
+                and properly_inside(opposite.spans[o], layer.spans[number])
             ]
-            apart = _apart([others.spans[o] for o in inside])
+            apart = _find_disjoint([opposite.spans[o] for o in inside])
             if any(apart):
-                found[at] = {o for o, is_apart in zip(inside, apart, strict=True) if is_apart}
-        return found
+                holders[number] = {o for o, is_apart in zip(inside, apart, strict=True) if is_apart}
+        return holders
 
-    def _classified(self, side: _Side, at: int) -> tuple[str, int | None]:
+    def _classified(self, side: _Side, number: int) -> tuple[str, int | None]:
         """Returns the class of an error, and the partner that decides it."""
         layer, opposite = self._layers[side], self._layers[_OTHER[side]]
-        spans, type_ = layer.spans[at], layer.mentions[at].type
+        spans, type_ = layer.spans[number], layer.mentions[number].type
         # A partner that is itself wrong explains more than one that is right; then the nearest,
         # then the first.
         near = sorted(
-            self._partners[side][at],
+            self._partners[side][number],
             key=lambda o: (opposite.right[o], -_nearness(spans, opposite.spans[o]), o),
         )
         if not near:
@@ -205,21 +205,21 @@ class _Page:
             if opposite.spans[other] == spans:
                 return "type", other
         for kind, holder in _HOLDERS:
-            held = self._held[holder]
-            chosen = (
-                held.get(at, set())
+            holders = self._held[holder]
+            candidates = (
+                holders.get(number, set())
                 if side == holder
-                else {o for o in near if at in held.get(o, ())}
+                else {o for o in near if number in holders.get(o, ())}
             )
-            if chosen:
-                return kind, next(o for o in near if o in chosen)
+            if candidates:
+                return kind, next(o for o in near if o in candidates)
         for other in near:
             if opposite.mentions[other].type == type_:
                 return _boundary(spans, opposite.spans[other]), other
         return "boundary-and-type", near[0]
 
 
-def _apart(mentions: Sequence[Fragments]) -> list[bool]:
+def _find_disjoint(mentions: Sequence[Fragments]) -> list[bool]:
     """Returns for each mention whether another one shares no character with it."""
     if mentions and all(len(spans) == 1 for spans in mentions):
         first_end = min(spans[0][1] for spans in mentions)
@@ -229,10 +229,12 @@ def _apart(mentions: Sequence[Fragments]) -> list[bool]:
 
 
 def _boundary(spans: Fragments, partner: Fragments) -> str:
-    left, right = spans[0][0] != partner[0][0], spans[-1][1] != partner[-1][1]
-    if left and right:
+    starts_differ, ends_differ = spans[0][0] != partner[0][0], spans[-1][1] != partner[-1][1]
+    if starts_differ and ends_differ:
         return "boundary-both"
-    return "boundary-left" if left else "boundary-right" if right else "boundary-inside"
+    return (
+        "boundary-left" if starts_differ else "boundary-right" if ends_differ else "boundary-inside"
+    )
 
 
 def _nearness(a: Fragments, b: Fragments) -> float:
@@ -240,7 +242,7 @@ def _nearness(a: Fragments, b: Fragments) -> float:
     return common / (count_characters(a) + count_characters(b) - common)
 
 
-def error_rates(found: Iterable[Mistake], *, same_type: bool = False) -> dict[str, Any]:
+def error_rates(mistakes: Iterable[Mistake], *, same_type: bool = False) -> dict[str, Any]:
     """Counts type and boundary errors as *bundling-learning* §4.3.2 does, each false positive at
     most once.
 
@@ -258,7 +260,7 @@ def error_rates(found: Iterable[Mistake], *, same_type: bool = False) -> dict[st
       type if ``same_type``.
 
     Args:
-        found: all mistakes of a system.
+        mistakes: all of a system.
         same_type: a false positive that only touches gold mentions of other types is spurious.
 
     Returns:
@@ -268,7 +270,7 @@ def error_rates(found: Iterable[Mistake], *, same_type: bool = False) -> dict[st
         ``"boundary_rate"``, TE-Rate and BE-Rate from 0 to 1, or ``None`` without errors, with the
         reason under ``"undefined"``.
     """
-    kinds = Counter((mistake.side, mistake.kind) for mistake in found)
+    kinds = Counter((mistake.side, mistake.kind) for mistake in mistakes)
     wrong = Counter({kind: count for (side, kind), count in kinds.items() if side == "fp"})
     alone = wrong["spurious"] + (wrong["boundary-and-type"] if same_type else 0)
     typed, bounded, errors = wrong["type"], wrong.total() - wrong["type"] - alone, kinds.total()

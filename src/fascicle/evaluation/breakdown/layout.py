@@ -24,7 +24,7 @@ UNITS: tuple[TextUnit, ...] = ("sentence", "document")
 Surface = tuple[str, ...]
 
 
-class Layout:
+class WordLayout:
     """The words of a document, and of each of its texts.
 
     Words and sentences are those of the document; where the source did not say, those of the
@@ -51,12 +51,12 @@ class Layout:
         self._ends = [end for _, end in words]
         self._firsts = [0]
         if unit == "sentence":
-            given = (
+            sentences = (
                 document.sentences
                 if document.sentences is not None
                 else all_sentences(document, RULES_1)
             )
-            self._firsts = [start for start, _ in given] or [0]
+            self._firsts = [start for start, _ in sentences] or [0]
         bounds = [0, *(bisect_left(self._starts, first) for first in self._firsts[1:]), len(words)]
         self.texts = tuple(range(first, last) for first, last in pairwise(bounds))
 
@@ -106,9 +106,8 @@ class Lexicon:
     * Formula 23c of the paper, as printed, lacks the condition that the string is the same. It is
       then the share of the type among all training mentions, which says nothing about a mention.
     * The code of Fu et al. searches with a regular expression in which the string is not escaped,
-      and which consumes
-    the
-      space on both sides, so that a repeated string is found once. It also rounds to three
+      and which consumes the space on both sides, so that a repeated string is found once. It also
+      rounds to three
       decimals, which moves values over the ends of intervals. Here words are compared with words,
       repeats count, and nothing is rounded.
 
@@ -135,9 +134,10 @@ def read_lexicon(documents: Iterable[Document]) -> Lexicon:
     Args:
         documents: with gold mentions.
     """
-    layouts = [Layout(document, unit="document") for document in documents]
+    layouts = [WordLayout(document, unit="document") for document in documents]
     gold = [
-        (one, {(m.type, m.spans): m for m in one.document.layer(GOLD)}.values()) for one in layouts
+        (layout, {(m.type, m.spans): m for m in layout.document.layer(GOLD)}.values())
+        for layout in layouts
     ]
     frequency = Counter(layout.surface(m.spans) for layout, mentions in gold for m in mentions)
     frequency.pop((), None)  # mentions that touch no word
@@ -148,16 +148,16 @@ def read_lexicon(documents: Iterable[Document]) -> Lexicon:
         frequency=dict(frequency),
         consistency=_consistency(gold, frequency.keys()),
         surfaces=frozenset(
-            (m.text_in(one.document.text), m.type) for one, mentions in gold for m in mentions
+            (m.text_in(layout.document.text), m.type) for layout, mentions in gold for m in mentions
         ),
     )
 
 
 def _consistency(
-    gold: Iterable[tuple[Layout, Collection[Mention]]], known: Set[Surface]
+    gold: Iterable[tuple[WordLayout, Collection[Mention]]], surfaces: Set[Surface]
 ) -> dict[tuple[Surface, str], float]:
     lengths: dict[str, set[int]] = {}
-    for surface in known:
+    for surface in surfaces:
         lengths.setdefault(surface[0], set()).add(len(surface))
     total: Counter[Surface] = Counter()
     covered: Counter[tuple[Surface, str]] = Counter()
@@ -166,7 +166,7 @@ def _consistency(
         for mention in mentions:
             for at in layout.touched(mention.spans):
                 types.setdefault(at, set()).add(mention.type)
-        for surface, places in _occurrences(layout, mentions, lengths, known):
+        for surface, places in _occurrences(layout, mentions, lengths, surfaces):
             total[surface] += len(places)
             for at in places:
                 for type_ in types.get(at, ()):
@@ -175,10 +175,10 @@ def _consistency(
 
 
 def _occurrences(
-    layout: Layout,
+    layout: WordLayout,
     mentions: Iterable[Mention],
     lengths: Mapping[str, set[int]],
-    known: Set[Surface],
+    surfaces: Set[Surface],
 ) -> Iterator[tuple[Surface, range | tuple[int, ...]]]:
     """Yields where the strings of training mentions occur; one in pieces occurs only where it is
     annotated.
@@ -186,7 +186,7 @@ def _occurrences(
     words = layout.lower
     for at, word in enumerate(words):
         for length in lengths.get(word, ()):
-            if at + length <= len(words) and words[at : at + length] in known:
+            if at + length <= len(words) and words[at : at + length] in surfaces:
                 yield words[at : at + length], range(at, at + length)
     for mention in mentions:
         places = layout.touched(mention.spans)

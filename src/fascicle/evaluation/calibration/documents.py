@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Final
@@ -15,7 +15,7 @@ from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import fit_logistic
-from fascicle.evaluation.scoring.scores import Counts, figures
+from fascicle.evaluation.scoring.scores import Counts, figures, sum_counts
 from fascicle.runtime.decoding.deciding import decide_mentions, find_no_types
 from fascicle.runtime.decoding.evidence import FindTypes
 from fascicle.settings.decision import DocumentDecision, Ends, TypeDecision
@@ -107,7 +107,7 @@ class _Texts:
             self, gold=self.gold[second], answers=self.answers[second]
         )
 
-    def said(self, rule: TypeDecision | None) -> list[tuple[Mention, ...]]:
+    def answers_under(self, rule: TypeDecision | None) -> list[tuple[Mention, ...]]:
         if rule is None:
             return [patch.add for _, patch in self.answers]
         rules = DocumentDecision(types={self.type: rule})
@@ -123,7 +123,7 @@ class _Texts:
                 1.0 if mention.score is None else mention.score,
                 ("", mention.type, mention.spans) in gold,
             )
-            for gold, mentions in zip(self.gold, self.said(rule), strict=True)
+            for gold, mentions in zip(self.gold, self.answers_under(rule), strict=True)
             for mention in mentions
         ]
 
@@ -164,53 +164,49 @@ def fit_documents(
         InputError: no type of any file has enough mentions.
     """
     how = {"sentences": sentences, "knows": knows}
-    every = [_texts(one, name, how) for one in answered for name in types if name in one.types]
-    used = [one for one in every if one.mentions >= _LEAST]
+    parts = [_texts(file, name, how) for file in answered for name in types if name in file.types]
+    used = [texts for texts in parts if texts.mentions >= _LEAST]
     if not used:
         raise InputError(
             f"no type has {_LEAST} gold mentions in a file, and fewer decide nothing; give more "
             "development data"
         )
-    rules = {name: _fitted([one for one in used if one.type == name]) for name in types}
-    known = {name: rule for name, rule in rules.items() if rule is not None}
+    rules = {
+        name: _fit_type(list(filter(lambda texts: texts.type == name, used))) for name in types
+    }
+    fitted = {name: rule for name, rule in rules.items() if rule is not None}
     notes = tuple(
         f"no file has {_LEAST} gold mentions of {name!r}, so nothing but the edges of its "
         "mentions changes"
         for name in types
-        if name not in known
+        if name not in fitted
     )
-    rows = tuple(_row(one, known.get(one.type, TypeDecision())) for one in every)
+    rows = tuple(_row(texts, fitted.get(texts.type, TypeDecision())) for texts in parts)
     return FittedDocuments(
-        decision=DocumentDecision(types=known, chosen_on=dict(chosen_on)), rows=rows, notes=notes
+        decision=DocumentDecision(types=fitted, chosen_on=dict(chosen_on)), rows=rows, notes=notes
     )
 
 
 def _texts(answered: PredictedTexts, kind: str, how: Mapping[str, Any]) -> _Texts:
-    pairs = zip(answered.documents, answered.answers, strict=True)
-    shown = [
-        (
-            msgspec.structs.replace(document, mentions=()),
-            Patch(add=tuple(one for one in mentions if one.type == kind)),
-        )
-        for document, mentions in pairs
-    ]
-    gold = [
-        frozenset(identities("", (one for one in document.layer(GOLD) if one.type == kind)))
-        for document in answered.documents
-    ]
-    cuts = how["sentences"]
-    short = sum(
-        len(cuts(document.text) if document.sentences is None else document.sentences) < 2
-        for document, _ in shown
-    )
+    answers, gold, short = [], [], 0
+    for document, mentions in zip(answered.documents, answered.answers, strict=True):
+        bare = msgspec.structs.replace(document, mentions=())
+        answers.append((bare, Patch(add=tuple(_of_type(mentions, kind)))))
+        gold.append(frozenset(identities("", _of_type(document.layer(GOLD), kind))))
+        sentences = document.sentences
+        short += len(how["sentences"](document.text) if sentences is None else sentences) < 2
     return _Texts(
         file=answered.file,
         type=kind,
         gold=gold,
-        answers=shown,
-        sentences=2 * short > len(shown),
+        answers=answers,
+        sentences=2 * short > len(answers),
         how=how,
     )
+
+
+def _of_type(mentions: Iterable[Mention], kind: str) -> list[Mention]:
+    return [mention for mention in mentions if mention.type == kind]
 
 
 def _row(texts: _Texts, rule: TypeDecision) -> _Row:
@@ -225,13 +221,13 @@ def _row(texts: _Texts, rule: TypeDecision) -> _Row:
     )
 
 
-def _fitted(rows: Sequence[_Texts]) -> TypeDecision | None:
+def _fit_type(rows: Sequence[_Texts]) -> TypeDecision | None:
     """Fits the decision for one type; returns ``None`` without rows."""
     if not rows:
         return None
-    found = _searched(rows) if _helps(rows) else TypeDecision()
-    curve = fit_logistic([one.judged(found) for one in rows])
-    return msgspec.structs.replace(found, curve=curve) if curve else found
+    rule = _search(rows) if _helps(rows) else TypeDecision()
+    curve = fit_logistic([texts.judged(rule) for texts in rows])
+    return msgspec.structs.replace(rule, curve=curve) if curve else rule
 
 
 def _helps(rows: Sequence[_Texts]) -> bool:
@@ -240,36 +236,34 @@ def _helps(rows: Sequence[_Texts]) -> bool:
 
     The halves of small files are too small for a mean over files.
     """
-    first, second = zip(*(one.halves() for one in rows), strict=True)
-    rules = ((_searched(first), second), (_searched(second), first))
-    chosen = [one.counts(rule) for rule, others in rules for one in others]
-    neutral = [one.counts(TypeDecision()) for one in (*first, *second)]
+    first, second = zip(*(texts.halves() for texts in rows), strict=True)
+    rules = ((_search(first), second), (_search(second), first))
+    chosen = [texts.counts(rule) for rule, texts_of_half in rules for texts in texts_of_half]
+    neutral = [texts.counts(TypeDecision()) for texts in (*first, *second)]
     return _f1(chosen) > _f1(neutral)
 
 
-def _f1(counts: Sequence[Counts]) -> float:
+def _f1(counts: Iterable[Counts]) -> float:
     """F1 over several counts together."""
-    summed = Counts(
-        **{name: sum(getattr(one, name) for one in counts) for name in ("tp", "fp", "fn")}
-    )
-    return figures(summed).f1 or 0.0
+    return figures(sum_counts(counts)).f1 or 0.0
 
 
-def _searched(rows: Sequence[_Texts]) -> TypeDecision:
-    longer, single = ([one for one in rows if one.sentences is alone] for alone in (False, True))
-    found = TypeDecision()
+def _search(rows: Sequence[_Texts]) -> TypeDecision:
+    longer = [texts for texts in rows if not texts.sentences]
+    single = [texts for texts in rows if texts.sentences]
+    rule = TypeDecision()
     # what is decided of known names changes what is best for the others
     for _ in range(2 if longer else 0):
         pairs = [(low, high) for low, high in product(_GRID, (*_GRID, 1.0)) if low <= high]
-        found = _best(
-            [msgspec.structs.replace(found, low=low, high=high) for low, high in pairs], longer
+        rule = _best(
+            [msgspec.structs.replace(rule, low=low, high=high) for low, high in pairs], longer
         )
-        found = _best(_with_known(found), longer)
-    found = _best([msgspec.structs.replace(found, alone=value) for value in _GRID], single)
-    found = found if longer else _best(_with_known(found), single)
+        rule = _best(_with_known(rule), longer)
+    rule = _best([msgspec.structs.replace(rule, alone=value) for value in _GRID], single)
+    rule = rule if longer else _best(_with_known(rule), single)
     kinds: tuple[Ends, ...] = ("corpus", "bare")
-    found = _best([msgspec.structs.replace(found, ends=ends) for ends in kinds], longer)
-    return _best([msgspec.structs.replace(found, ends_alone=ends) for ends in kinds], single)
+    rule = _best([msgspec.structs.replace(rule, ends=ends) for ends in kinds], longer)
+    return _best([msgspec.structs.replace(rule, ends_alone=ends) for ends in kinds], single)
 
 
 def _with_known(rule: TypeDecision) -> list[TypeDecision]:
@@ -280,7 +274,7 @@ def _best(rules: Sequence[TypeDecision], rows: Sequence[_Texts]) -> TypeDecision
     """Returns the rule with the highest mean F1; the first of several, and of all without a row."""
     if not rows:
         return rules[0]
-    merits = [float(np.mean([one.f1(rule) for one in rows])) for rule in rules]
+    merits = [np.mean([texts.f1(rule) for texts in rows]) for rule in rules]
     return rules[int(np.argmax(np.round(merits, 6)))]
 
 
@@ -293,14 +287,13 @@ def describe_fit(fitted: FittedDocuments) -> list[str]:
             if rule.curve
             else ""
         )
-        known = (
+        known_names = (
             f"; known names from {rule.known:.2f}" if rule.known < max(rule.low, rule.alone) else ""
         )
         lines.append(
             f"{name}: kept from {rule.low:.2f}, in a single sentence from "
-            f"{rule.alone:.2f}{known}; names marked "
-            f"throughout from {rule.high:.2f}; ends: {rule.ends}, in a single sentence "
-            f"{rule.ends_alone}{curve}"
+            f"{rule.alone:.2f}{known_names}; names marked throughout from {rule.high:.2f}; ends: "
+            f"{rule.ends}, in a single sentence {rule.ends_alone}{curve}"
         )
     for row in fitted.rows:
         few = "" if row.used else ", too few to decide anything"

@@ -67,10 +67,9 @@ class _Temperature:
         """
         if self.at_bound:
             raise InputError(
-                f"no temperature from {LEAST:g} to {MOST:g} fits these scores, as where right "
-                "and wrong mentions are "
-                "parted at 0.5 without an exception; use isotonic calibration, none, or more "
-                "development data"
+                f"no temperature from {LEAST:g} to {MOST:g} fits these scores, as where right and "
+                "wrong mentions are parted at 0.5 without an exception; use isotonic calibration, "
+                "none, or more development data"
             )
         return TemperatureCurve(temperature=self.value)
 
@@ -84,7 +83,7 @@ def fit_temperature(data: JudgedMentions) -> _Temperature:
     Raises:
         InputError: no mentions.
     """
-    evidence, right = logits(_given(data)), data.right.astype(np.float64)
+    evidence, right = logits(_scores(data)), data.right.astype(np.float64)
 
     def slope(inverse: float) -> float:
         """Derivative of the negative log likelihood by the inverse temperature, in which it is
@@ -115,20 +114,10 @@ def fit_isotonic(data: JudgedMentions) -> IsotonicCurve:
     Raises:
         InputError: no mentions.
     """
-    knots, places = np.unique(_given(data), return_inverse=True)
+    knots, places = np.unique(_scores(data), return_inverse=True)
     weights = np.bincount(places, minlength=len(knots)).astype(np.float64)
     sums = np.bincount(places, weights=data.right.astype(np.float64), minlength=len(knots))
-    pools: list[tuple[float, float, int]] = []  # sum, weight, knots
-    for total, weight in zip(sums.tolist(), weights.tolist(), strict=True):
-        pool = (total, weight, 1)
-        # means, compared without dividing
-        while pools and pools[-1][0] * pool[1] >= pool[0] * pools[-1][1]:
-            before = pools.pop()
-            pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
-        pools.append(pool)
-    values = np.repeat(
-        [total / weight for total, weight, _ in pools], [count for _, _, count in pools]
-    )
+    values = _pool(sums.astype(np.float64), weights)
     # The first and the last knot of a pool define it.
     needed = np.ones(len(knots), dtype=bool)
     if len(knots) > 2:
@@ -138,9 +127,22 @@ def fit_isotonic(data: JudgedMentions) -> IsotonicCurve:
     )
 
 
+def _pool(sums: Floats, weights: Floats) -> Floats:
+    """Returns for each knot the mean of its pool, so that the means rise."""
+    pools: list[tuple[float, float, int]] = []  # sum, weight, knots
+    for total, weight in zip(sums.tolist(), weights.tolist(), strict=True):
+        pool = (total, weight, 1)
+        # means, compared without dividing
+        while pools and pools[-1][0] * pool[1] >= pool[0] * pools[-1][1]:
+            before = pools.pop()
+            pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
+        pools.append(pool)
+    means = [total / weight for total, weight, _ in pools]
+    return np.repeat(means, [count for _, _, count in pools])
+
+
 def fit_logistic(judged: Sequence[Sequence[tuple[float, bool]]]) -> LogisticCurve | None:
-    """Returns the curve of highest likelihood over the log odds of scores (Platt, 1999), by
-    Newton's method.
+    """Returns the curve of highest likelihood over the log odds of scores (Platt, 1999).
 
     The truth of each mention is softened as in Platt's paper, so that scores that part right from
     wrong without an exception have a finite curve.
@@ -152,30 +154,35 @@ def fit_logistic(judged: Sequence[Sequence[tuple[float, bool]]]) -> LogisticCurv
     Returns:
         ``None`` if all are right, all are wrong, or better scores are no better.
     """
-    groups = [one for one in judged if one]
-    pairs = [pair for one in groups for pair in one]
-    share = np.concatenate(
-        [np.full(len(one), len(pairs) / len(groups) / len(one)) for one in groups] or [np.zeros(0)]
-    )
+    groups = [group for group in judged if group]
+    pairs = [pair for group in groups for pair in group]
     right = np.array([true for _, true in pairs], dtype=bool)
     if not 0 < right.sum() < len(right):
         return None
+    shares = [np.full(len(group), len(pairs) / len(groups) / len(group)) for group in groups]
     evidence = logits(np.array([score for score, _ in pairs], dtype=np.float64))
     truth = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
-    inputs = np.column_stack([evidence, np.ones(len(right))])
-    weights = np.array([1.0, 0.0])
-    for _ in range(_STEPS):
-        said = sigmoid(inputs @ weights)
-        curvature = (inputs * (share * said * (1 - said))[:, None]).T @ inputs + 1e-9 * np.eye(2)
-        step = np.linalg.solve(curvature, inputs.T @ (share * (said - truth)))
-        weights = weights - np.clip(step, -1.0, 1.0)
-        if np.abs(step).max() < 1e-10:
-            break
+    weights = _regress(evidence, truth, np.concatenate(shares))
     slope, offset = np.clip(weights, -_LIMIT, _LIMIT).tolist()
     return LogisticCurve(slope=slope, offset=offset) if slope > 0 else None
 
 
-def _given(data: JudgedMentions) -> Floats:
+def _regress(evidence: Floats, truth: Floats, share: Floats) -> Floats:
+    """Returns slope and offset of a logistic regression, by Newton's method."""
+    inputs = np.column_stack([evidence, np.ones(len(evidence))])
+    weights = np.array([1.0, 0.0])
+    for _ in range(_STEPS):
+        probability = sigmoid(inputs @ weights)
+        spread = share * probability * (1 - probability)
+        curvature = (inputs * spread[:, None]).T @ inputs + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, inputs.T @ (share * (probability - truth)))
+        weights = weights - np.clip(step, -1.0, 1.0)
+        if np.abs(step).max() < 1e-10:
+            break
+    return weights
+
+
+def _scores(data: JudgedMentions) -> Floats:
     if not len(data.scores):
         raise InputError(
             "nothing was predicted, so no calibration can be fitted; give development data"
@@ -313,7 +320,7 @@ def fit_calibration(
             )
     if target is not None:
         fitted = _with_thresholds(fitted, changed, target=target, types=types, notes=notes)
-        stages.append(_stage(f"kept for {target}", _kept(changed, fitted)))
+        stages.append(_stage(f"kept for {target}", _select(changed, fitted)))
     return FittedCalibration(calibration=fitted, stages=tuple(stages), notes=tuple(notes))
 
 
@@ -332,7 +339,7 @@ def _with_thresholds(
     notes: list[str],
 ) -> Calibration:
     """Returns the calibration with a threshold of each type, and where one is needed for all."""
-    found: dict[str, float] = {}
+    thresholds: dict[str, float] = {}
     lacking: dict[str, str] = {}  # types without a threshold of their own -> why
     for name in types:
         part = data.of_type(name)
@@ -342,14 +349,14 @@ def _with_thresholds(
             )
             continue
         try:
-            found[name] = _threshold(part, target)
+            thresholds[name] = _threshold(part, target)
         except InputError as error:
             lacking[name] = f"of the type {name!r}, {error};"
-    overall = 0.0 if found and not lacking else _overall(data, target, lacking)
+    overall = 0.0 if thresholds and not lacking else _overall(data, target, lacking)
     notes += [
         f"{why} so it takes the threshold of all types, {overall:.4g}" for why in lacking.values()
     ]
-    return msgspec.structs.replace(fitted, threshold=overall, thresholds=found)
+    return msgspec.structs.replace(fitted, threshold=overall, thresholds=thresholds)
 
 
 def _overall(data: JudgedMentions, target: Target, lacking: Mapping[str, str]) -> float:
@@ -368,20 +375,20 @@ def _threshold(data: JudgedMentions, target: Target) -> float:
     """
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     best = target.precision is None and target.recall is None
-    found = (
+    threshold = (
         best_threshold(curve)
         if best
         else threshold_for(curve, precision=target.precision, recall=target.recall)
     )
-    below = curve.thresholds[curve.thresholds < found.threshold]
-    return float(found.threshold + below[0]) / 2 if len(below) else 0.0
+    below = curve.thresholds[curve.thresholds < threshold.threshold]
+    return float(threshold.threshold + below[0]) / 2 if len(below) else 0.0
 
 
-def _kept(data: JudgedMentions, calibration: Calibration) -> JudgedMentions:
+def _select(data: JudgedMentions, calibration: Calibration) -> JudgedMentions:
     """Returns the mentions that reach their thresholds."""
     names = sorted(set(data.types))
     least = dict(zip(names, type_thresholds(calibration, names).tolist(), strict=True))
-    return data.kept(data.scores >= np.array([least[name] for name in data.types]))
+    return data.select(data.scores >= np.array([least[name] for name in data.types]))
 
 
 def _stage(name: str, data: JudgedMentions) -> Stage:

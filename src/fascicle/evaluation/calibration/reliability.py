@@ -25,7 +25,7 @@ from fascicle.core.document import Mention, identities
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.breakdown.errors import distinct
-from fascicle.evaluation.report_parts import Point
+from fascicle.evaluation.report_parts import PointPart
 
 BINS: Final = 10  # of scores, of equal width
 
@@ -61,13 +61,15 @@ class JudgedMentions:
 
     def of_type(self, type_: str) -> JudgedMentions:
         """Selects the mentions of one type."""
-        chosen = self.kept(np.array([name == type_ for name in self.types], dtype=bool))
-        return replace(chosen, gold={type_: self.gold.get(type_, 0)})
+        of_type = self.select(np.array([name == type_ for name in self.types], dtype=bool))
+        return replace(of_type, gold={type_: self.gold.get(type_, 0)})
 
-    def kept(self, chosen: Bools) -> JudgedMentions:
+    def select(self, selection: Bools) -> JudgedMentions:
         """Selects mentions, ``[n]``, and keeps all of the gold."""
-        types = tuple(compress(self.types, chosen.tolist()))
-        return replace(self, scores=self.scores[chosen], right=self.right[chosen], types=types)
+        types = tuple(compress(self.types, selection.tolist()))
+        return replace(
+            self, scores=self.scores[selection], right=self.right[selection], types=types
+        )
 
 
 def judged(
@@ -102,9 +104,8 @@ def judged(
     if bare:
         raise InputError(
             f"{len(bare):,} of the {len(bare) + len(scores):,} predicted mentions have no score, "
-            "the first is the "
-            f"{bare[0][1].type} at {bare[0][1].start} in document {bare[0][0]!r}; calibration "
-            "needs a score for each"
+            f"the first is the {bare[0][1].type} at {bare[0][1].start} in document {bare[0][0]!r}; "
+            "calibration needs a score for each"
         )
     if not scores:
         raise InputError("nothing was predicted, so there are no scores to judge")
@@ -150,7 +151,8 @@ def reliability_curve(scores: Floats, right: Bools) -> tuple[Bin, ...]:
     parts = (np.ones_like(scores), scores, right)
     return curve_of_bins(
         np.stack(
-            [np.bincount(assign_bins(scores), weights=one, minlength=BINS) for one in parts], axis=1
+            [np.bincount(assign_bins(scores), weights=part, minlength=BINS) for part in parts],
+            axis=1,
         )
     )
 
@@ -210,14 +212,14 @@ class Curve:
         thresholds: every score that occurs, falling, shape ``[t]``.
         precision: shape ``[t]``.
         recall: of all gold mentions, shape ``[t]``; ``None`` if there is no gold mention.
-        kept: mentions, shape ``[t]``.
+        mentions: those kept, shape ``[t]``.
         gold: gold mentions.
     """
 
     thresholds: Floats = field(repr=False)
     precision: Floats = field(repr=False)
     recall: Floats | None = field(repr=False)
-    kept: Ints = field(repr=False)
+    mentions: Ints = field(repr=False)
     gold: int
 
     @property
@@ -229,26 +231,26 @@ class Curve:
             return None
         return float(np.sum(self.precision * np.diff(self.recall, prepend=0.0)))
 
-    def thinned(self, points: int = 101) -> list[Point]:
+    def thinned(self, points: int = 101) -> list[PointPart]:
         """At most so many points, evenly over the kept mentions, the first and the last among
         them; ready for JSON.
         """
-        if not len(self.kept):
+        if not len(self.mentions):
             return []
-        chosen = sorted(
+        places = sorted(
             set(
                 np.searchsorted(
-                    self.kept, np.linspace(self.kept[0], self.kept[-1], points)
+                    self.mentions, np.linspace(self.mentions[0], self.mentions[-1], points)
                 ).tolist()
             )
         )
         return [
             {
-                "threshold": float(self.thresholds[at]),
-                "precision": float(self.precision[at]),
-                "recall": None if self.recall is None else float(self.recall[at]),
+                "threshold": float(self.thresholds[place]),
+                "precision": float(self.precision[place]),
+                "recall": None if self.recall is None else float(self.recall[place]),
             }
-            for at in chosen
+            for place in places
         ]
 
 
@@ -274,12 +276,12 @@ def precision_recall(scores: Floats, right: Bools, *, gold: int) -> Curve:
     true = np.cumsum(right[order], dtype=np.int64)
     # the last mention with each score
     last = np.flatnonzero(np.diff(scores[order], append=-math.inf))
-    kept = (last + 1).astype(np.int64)
+    counts = (last + 1).astype(np.int64)
     return Curve(
         thresholds=scores[order][last],
-        precision=true[last] / kept,
+        precision=true[last] / counts,
         recall=true[last] / gold if gold else None,
-        kept=kept,
+        mentions=counts,
         gold=gold,
     )
 
@@ -321,24 +323,24 @@ def threshold_for(
         raise UsageError(
             "a threshold needs a target precision or a target recall; give one of them"
         )
-    name, wanted = ("precision", precision) if precision is not None else ("recall", recall)
-    if wanted is None or not 0.0 < wanted <= 1.0:
-        raise UsageError(f"a {name} of {wanted} was asked for; give a number above 0, up to 1")
+    name, least = ("precision", precision) if precision is not None else ("recall", recall)
+    if least is None or not 0.0 < least <= 1.0:
+        raise UsageError(f"a {name} of {least} was asked for; give a number above 0, up to 1")
     if curve.recall is None or not len(curve.thresholds):
         raise InputError(
-            f"a threshold for a {name} of {wanted:g} needs gold and predicted mentions; there "
+            f"a threshold for a {name} of {least:g} needs gold and predicted mentions; there "
             "are none"
         )
     values = curve.precision if name == "precision" else curve.recall
-    able = np.flatnonzero(values >= wanted)
+    able = np.flatnonzero(values >= least)
     if not len(able):
         best = int(np.argmax(values))
         raise InputError(
-            f"no threshold gives a {name} of {wanted:g}; the best is {values[best]:.4f} at "
+            f"no threshold gives a {name} of {least:g}; the best is {values[best]:.4f} at "
             f"{curve.thresholds[best]:.4g}"
         )
-    at = int(able[-1]) if name == "precision" else int(able[np.argmax(curve.precision[able])])
-    return _at(curve, at, curve.recall)
+    place = int(able[-1]) if name == "precision" else int(able[np.argmax(curve.precision[able])])
+    return _at(curve, place, curve.recall)
 
 
 def best_threshold(curve: Curve) -> _Threshold:
@@ -351,8 +353,8 @@ def best_threshold(curve: Curve) -> _Threshold:
         raise InputError(
             "a threshold for the best F1 needs gold and predicted mentions; there are none"
         )
-    true = curve.precision * curve.kept
-    return _at(curve, int(np.argmax(2 * true / (curve.kept + curve.gold))), curve.recall)
+    true = curve.precision * curve.mentions
+    return _at(curve, int(np.argmax(2 * true / (curve.mentions + curve.gold))), curve.recall)
 
 
 def _at(curve: Curve, at: int, recall: Floats) -> _Threshold:
@@ -373,6 +375,5 @@ def _check(scores: Floats, right: Bools) -> None:
     if len(wrong):
         raise InputError(
             f"{len(wrong):,} of {len(scores):,} scores are not probabilities, the first is "
-            f"{wrong[0]:g}; "
-            "give scores from 0 to 1"
+            f"{wrong[0]:g}; give scores from 0 to 1"
         )

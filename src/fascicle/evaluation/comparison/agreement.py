@@ -23,18 +23,19 @@ documents.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
-from fascicle.core.document import Document, Mention, identities
+from fascicle.core.document import Document, Identity, Mention, identities
 from fascicle.errors import InputError
-from fascicle.evaluation.breakdown.layout import Layout
+from fascicle.evaluation.breakdown.layout import WordLayout
 from fascicle.evaluation.scoring.scores import ONE_DOCUMENT
 from fascicle.evaluation.uncertainty.intervals import draw_weights, percentiles, ratios
 
@@ -152,6 +153,18 @@ class _Series:
     measure: Callable[[Floats], Floats]
     empty: str  # why it is undefined where the first sum is 0
 
+    @property
+    def sums(self) -> list[int]:
+        """Over all documents."""
+        sums: list[int] = self.counts.sum(axis=0).tolist()
+        return sums
+
+
+# by kind, and by type or subset
+_Key = tuple[str, str | None]
+_AllSeries = Mapping[_Key, _Series]
+_Numbers = Mapping[_Key, Number]
+
 
 def agreement(
     documents: Sequence[Document],
@@ -178,71 +191,108 @@ def agreement(
     """
     if not documents:
         raise InputError("there is no document, so there is nothing to agree on; give a corpus")
-    sides = [(first[document.id], second[document.id]) for document in documents]
-    types = sorted({mention.type for pair in sides for side in pair for mention in side})
-    layouts = [Layout(document) for document in documents]
-    labels = [
-        tuple(_labels(layout, side) for side in pair)
-        for layout, pair in zip(layouts, sides, strict=True)
+    pages = [
+        _Page.of(WordLayout(document), first[document.id], second[document.id])
+        for document in documents
     ]
-    series = _all_series(sides, labels, types)
+    types = sorted({mention.type for page in pages for mention in chain(*page.sides)})
+    series = _all_series(pages, types)
     numbers = _numbers(series, resamples=resamples, level=level, seed=seed)
-    sums = {key: one.counts.sum(axis=0).tolist() for key, one in series.items()}
-
-    def row(kind: str, name: str | None) -> Row:
-        kappa = {one: numbers[one, name] for one in ("kappa", "alpha")} if kind == "marks" else {}
-        a, b, both = sums[kind, name]
-        return Row(first=a, second=b, both=both, measures={"f1": numbers[kind, name]} | kappa)
-
     return Agreement(
         documents=len(documents),
-        words=sum(len(side) for side, _ in labels),
-        mentions={name: row("mentions", name) for name in types},
-        all_mentions=row("mentions", None),
-        marks={name: row("marks", name) for name in types},
-        any_mark=row("marks", None),
-        kappas={name: (sums["subset", name][0], numbers["subset", name]) for name in _SUBSETS},
-        wordless_mentions=sum(
-            not layout.touched(mention.spans)
-            for layout, pair in zip(layouts, sides, strict=True)
-            for side in pair
-            for mention in side
-        ),
+        words=sum(len(page.labels[0]) for page in pages),
+        mentions={name: _mention_row(series, numbers, name) for name in types},
+        all_mentions=_mention_row(series, numbers, None),
+        marks={name: _mark_row(series, numbers, name) for name in types},
+        any_mark=_mark_row(series, numbers, None),
+        kappas={
+            name: (series["subset", name].sums[0], numbers["subset", name]) for name in _SUBSETS
+        },
+        wordless_mentions=sum(page.wordless for page in pages),
         level=level,
         resamples=resamples,
         seed=seed,
     )
 
 
+def _mention_row(series: _AllSeries, numbers: _Numbers, name: str | None) -> Row:
+    a, b, shared = series["mentions", name].sums
+    return Row(first=a, second=b, both=shared, measures={"f1": numbers["mentions", name]})
+
+
+def _mark_row(series: _AllSeries, numbers: _Numbers, name: str | None) -> Row:
+    a, b, shared = series["marks", name].sums
+    measures = {"f1": "marks", "kappa": "kappa", "alpha": "alpha"}
+    return Row(
+        first=a,
+        second=b,
+        both=shared,
+        measures={measure: numbers[key, name] for measure, key in measures.items()},
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Page:
+    """A document with the mentions of both sides.
+
+    Attributes:
+        sides: the mentions of each.
+        labels: of each side, the types of each word.
+        wordless: mentions of both sides that touch no word.
+    """
+
+    sides: tuple[Sequence[Mention], Sequence[Mention]]
+    labels: tuple[list[_Label], list[_Label]]
+    wordless: int
+
+    @staticmethod
+    def of(layout: WordLayout, first: Sequence[Mention], second: Sequence[Mention]) -> _Page:
+        return _Page(
+            sides=(first, second),
+            labels=(_labels(layout, first), _labels(layout, second)),
+            wordless=sum(not layout.touched(mention.spans) for mention in (*first, *second)),
+        )
+
+
 def _all_series(
-    sides: Sequence[tuple[Sequence[Mention], Sequence[Mention]]],
-    labels: Sequence[tuple[list[_Label], ...]],
-    types: Sequence[str],
+    pages: Sequence[_Page], types: Sequence[str]
 ) -> dict[tuple[str, str | None], _Series]:
     """Everything that is measured: mentions, marks and their kappa by type and for all
     (``None``), and the subsets.
     """
+    labels = [page.labels for page in pages]
     series: dict[tuple[str, str | None], _Series] = {}
     for name in (*types, None):
-        of_type = [
-            tuple(identities("", [m for m in side if name in (None, m.type)]) for side in pair)
-            for pair in sides
-        ]
+        of_type = [_of_type(page, name) for page in pages]
+        marks = _mark_words(labels, name)
+        places = [tuple(map(_marked_places, page)) for page in marks]
         series["mentions", name] = _sets(of_type, empty=NO_MENTION)
-        marked = _marked(labels, name)
-        places = [
-            tuple({at for at, is_marked in enumerate(side) if is_marked} for side in pair)
-            for pair in marked
-        ]
         series["marks", name] = _sets(places, empty=NO_MARK)
-        series["kappa", name] = _label_series(marked)
-        series["alpha", name] = _alpha_series(marked)
-    for name, chosen in _SUBSETS.items():
-        kept = ([words for words in zip(*pair, strict=True) if chosen(*words)] for pair in labels)
-        series["subset", name] = _label_series(
-            [([a for a, _ in words], [b for _, b in words]) for words in kept]
-        )
+        series["kappa", name] = _label_series(marks)
+        series["alpha", name] = _alpha_series(marks)
+    for name, is_in_subset in _SUBSETS.items():
+        series["subset", name] = _label_series([_select(pair, is_in_subset) for pair in labels])
     return series
+
+
+def _of_type(page: _Page, name: str | None) -> tuple[set[Identity], ...]:
+    """Returns the identities of the mentions of each side that have a type, or of all."""
+    return tuple(
+        identities("", filter(lambda mention: name in (None, mention.type), side))
+        for side in page.sides
+    )
+
+
+def _marked_places(marks: Sequence[bool]) -> set[int]:
+    return set(np.flatnonzero(marks).tolist())
+
+
+def _select(
+    labels: tuple[list[_Label], list[_Label]], condition: Callable[[_Label, _Label], bool]
+) -> tuple[list[_Label], list[_Label]]:
+    """Returns the labels of the words for which a condition holds."""
+    words = [pair for pair in zip(*labels, strict=True) if condition(*pair)]
+    return [first for first, _ in words], [second for _, second in words]
 
 
 def alphas(
@@ -263,40 +313,36 @@ def alphas(
         level: see above.
         seed: see above.
     """
-    layouts = [Layout(document) for document in documents]
-    labels = [
-        tuple(_labels(layout, side[document.id]) for side in sides if document.id in side)
-        for layout, document in zip(layouts, documents, strict=True)
-    ]
-    types = sorted(
-        {name for several in labels for side in several for label in side for name in label}
-    )
-    series = {("alpha", name): _alpha_series(_marked(labels, name)) for name in (*types, None)}
-    return {
-        name: one
-        for (_, name), one in _numbers(series, resamples=resamples, level=level, seed=seed).items()
-    }
+    labels = []
+    for document in documents:
+        layout = WordLayout(document)
+        labels.append(
+            tuple(_labels(layout, side[document.id]) for side in sides if document.id in side)
+        )
+    types = sorted(frozenset().union(*chain.from_iterable(chain.from_iterable(labels))))
+    series = {("alpha", name): _alpha_series(_mark_words(labels, name)) for name in (*types, None)}
+    numbers = _numbers(series, resamples=resamples, level=level, seed=seed)
+    return {name: number for (_, name), number in numbers.items()}
 
 
-def _marked(
+def _mark_words(
     labels: Sequence[tuple[list[_Label], ...]], name: str | None
 ) -> list[tuple[list[bool], ...]]:
     """Returns which words of each document each side marks with a type, or with any."""
-    return [
-        tuple(
-            [bool(label) if name is None else name in label for label in side] for side in several
-        )
-        for several in labels
-    ]
+    return [tuple(map(partial(_marks, name=name), sides)) for sides in labels]
 
 
-def _labels(layout: Layout, mentions: Sequence[Mention]) -> list[_Label]:
+def _marks(labels: Iterable[_Label], name: str | None) -> list[bool]:
+    return [bool(label) if name is None else name in label for label in labels]
+
+
+def _labels(layout: WordLayout, mentions: Sequence[Mention]) -> list[_Label]:
     """Returns the types that touch each word."""
-    found: list[set[str]] = [set() for _ in layout.words]
+    types_by_word: list[set[str]] = [set() for _ in layout.words]
     for mention in mentions:
         for at in layout.touched(mention.spans):
-            found[at].add(mention.type)
-    return [frozenset(types) for types in found]
+            types_by_word[at].add(mention.type)
+    return [frozenset(types) for types in types_by_word]
 
 
 def _sets(pairs: Sequence[tuple[set[Any], ...]], *, empty: str) -> _Series:
@@ -311,12 +357,8 @@ def _label_series(pairs: Sequence[tuple[Sequence[Any], ...]]) -> _Series:
 
     Shape ``[documents, 2 + 2 * labels]``.
     """
-    index = {
-        label: at
-        for at, label in enumerate(
-            dict.fromkeys(x for pair in pairs for side in pair for x in side)
-        )
-    }
+    labels = dict.fromkeys(chain.from_iterable(chain.from_iterable(pairs)))
+    index = {label: number for number, label in enumerate(labels)}
     counts = np.zeros((len(pairs), 2 + 2 * len(index)), dtype=np.int64)
     for row, (first, second) in zip(counts, pairs, strict=True):
         row[:2] = len(first), sum(a == b for a, b in zip(first, second, strict=True))
@@ -325,16 +367,16 @@ def _label_series(pairs: Sequence[tuple[Sequence[Any], ...]]) -> _Series:
     return _Series(counts=counts, measure=_kappa, empty=NO_WORD)
 
 
-def _alpha_series(marked: Sequence[tuple[list[bool], ...]]) -> _Series:
+def _alpha_series(marks_by_document: Sequence[tuple[list[bool], ...]]) -> _Series:
     """Counts the values of each document: all, those that mark a word, and the pairs that differ
     about one word.
 
     A pair of one of m sides counts 1 / (m - 1), times a whole number for all documents that makes
     all counts whole.
     """
-    whole = math.lcm(*(len(several) - 1 for several in marked))
-    counts = np.zeros((len(marked), 3), dtype=np.int64)
-    for row, several in zip(counts, marked, strict=True):
+    whole = math.lcm(*(len(several) - 1 for several in marks_by_document))
+    counts = np.zeros((len(marks_by_document), 3), dtype=np.int64)
+    for row, several in zip(counts, marks_by_document, strict=True):
         sides, marks = len(several), np.array(several, dtype=np.int64).sum(axis=0)
         row[:] = (
             sides * len(marks),
@@ -377,8 +419,8 @@ def _numbers(
     series: Mapping[tuple[str, str | None], _Series], *, resamples: int, level: float, seed: int
 ) -> dict[tuple[str, str | None], Number]:
     """Returns every measure with its interval, all over the same draws."""
-    counts = np.concatenate([one.counts for one in series.values()], axis=1).astype(np.float64)
-    cuts = np.cumsum([one.counts.shape[1] for one in series.values()])[:-1]
+    counts = np.concatenate([part.counts for part in series.values()], axis=1).astype(np.float64)
+    cuts = np.cumsum([part.counts.shape[1] for part in series.values()])[:-1]
     parts = [counts.sum(axis=0, keepdims=True)]
     if len(counts) > 1:
         parts += [
@@ -389,9 +431,11 @@ def _numbers(
     sums = np.split(np.concatenate(parts), cuts, axis=1)
     return {
         key: _number(
-            one.measure(of_it), undefined=ONE_LABEL if of_it[0, 0] else one.empty, level=level
+            part.measure(own_sums),
+            undefined=ONE_LABEL if own_sums[0, 0] else part.empty,
+            level=level,
         )
-        for (key, one), of_it in zip(series.items(), sums, strict=True)
+        for (key, part), own_sums in zip(series.items(), sums, strict=True)
     }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class Measured:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Row:
+class SystemRow:
     """One system.
 
     Attributes:
@@ -68,7 +69,7 @@ class _Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class SystemPair:
     """Two systems.
 
     Attributes:
@@ -121,8 +122,8 @@ class Comparison:
 
     documents: int
     gold: int
-    rows: tuple[_Row, ...]
-    pairs: tuple[Pair, ...]
+    rows: tuple[SystemRow, ...]
+    pairs: tuple[SystemPair, ...]
     union: Measured
     intersection: Measured
     found_by: tuple[tuple[int, ...], ...]
@@ -151,46 +152,43 @@ def compare(cells: Cells, drawn: Ints, *, seed: int = 0, unit: str = "document")
     Raises:
         UsageError: fewer than two systems.
     """
-    if len(cells.systems) < 2:
-        raise UsageError(f"{len(cells.systems)} systems were to be compared; give at least two")
-    number = cells.predicted.sum(axis=1)
-    totals = cells.totals()
-    alone = cells.predicted & (number == 1)[:, None] & cells.gold[:, None]
-    scores = [cells.scores(at) for at in range(len(cells.systems))]
+    count = len(cells.systems)
+    if count < 2:
+        raise UsageError(f"{count} systems were to be compared; give at least two")
+    votes, totals, types = cells.predicted.sum(axis=1), cells.totals(), cells.by_type()
+    gold = cells.gold[:, None]
+    alone = cells.predicted & (votes == 1)[:, None] & gold
+    scores = [cells.scores(number) for number in range(count)]
     return Comparison(
         documents=len(cells.documents),
         gold=int(totals[cells.gold].sum()),
         rows=tuple(
-            _row(cells, drawn, at, scores=scores[at], seed=seed) for at in range(len(scores))
+            _row(cells, drawn, number, scores=scores[number], seed=seed) for number in range(count)
         ),
         pairs=_pairs(cells, drawn, scores, seed=seed),
-        union=measure(cells, drawn, number > 0, seed=seed),
-        intersection=measure(cells, drawn, number == len(cells.systems), seed=seed),
-        found_by=_matrix(~cells.predicted & cells.gold[:, None], cells.predicted, totals),
-        avoided_by=_matrix(cells.predicted & ~cells.gold[:, None], ~cells.predicted, totals),
-        types={
-            name: _counts_of(row, number > 0, cells.gold) for name, row in cells.by_type().items()
-        },
-        unique_by_type={
-            name: tuple((row @ alone).tolist()) for name, row in cells.by_type().items()
-        },
+        union=measure(cells, drawn, votes > 0, seed=seed),
+        intersection=measure(cells, drawn, votes == count, seed=seed),
+        found_by=_matrix(~cells.predicted & gold, cells.predicted, totals),
+        avoided_by=_matrix(cells.predicted & ~gold, ~cells.predicted, totals),
+        types={name: _counts_of(row, votes > 0, cells.gold) for name, row in types.items()},
+        unique_by_type={name: tuple((row @ alone).tolist()) for name, row in types.items()},
         resamples=len(drawn),
         seed=seed,
         unit=unit,
     )
 
 
-def measure(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured:
+def measure(cells: Cells, drawn: Ints, selection: Bools, *, seed: int) -> Measured:
     """Scores and intervals of what is in some of the cells.
 
     Args:
         cells: the systems and the gold.
         drawn: cells of bootstrap draws, ``[R, C]``.
-        chosen: ``[C]``.
+        selection: ``[C]``.
         seed: of the draws.
     """
-    counts = cells.counts(chosen)
-    draws = rates_of_draws(cells, drawn, chosen[:, None])
+    counts = cells.counts(selection)
+    draws = rates_of_draws(cells, drawn, selection[:, None])
     precision, recall, f1 = (
         make_interval(value, draw[:, 0], level=LEVEL, seed=seed)
         for value, draw in zip(vars(counts.rates()).values(), draws, strict=True)
@@ -198,18 +196,18 @@ def measure(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured:
     return Measured(counts=counts, precision=precision, recall=recall, f1=f1)
 
 
-def rates_of_draws(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Floats, Floats]:
+def rates_of_draws(cells: Cells, drawn: Ints, selection: Bools) -> tuple[Floats, Floats, Floats]:
     """Computes precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``; NaN
     where undefined.
 
     Args:
         cells: the systems and the gold.
         drawn: cells of the draws, ``[R, C]``.
-        chosen: ``[C, K]``.
+        selection: ``[C, K]``.
     """
     table = drawn.astype(np.float64)  # counts are far below 2^53, so the products are exact
-    true = table @ (chosen & cells.gold[:, None]).astype(np.float64)
-    predicted = table @ chosen.astype(np.float64)
+    true = table @ (selection & cells.gold[:, None]).astype(np.float64)
+    predicted = table @ selection.astype(np.float64)
     gold = (table @ cells.gold.astype(np.float64))[:, None]
     return (
         ratios(true, predicted),
@@ -218,9 +216,9 @@ def rates_of_draws(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Fl
     )
 
 
-def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> _Row:
+def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> SystemRow:
     counts = cells.counts(cells.predicted[:, at] & (cells.predicted.sum(axis=1) == 1))
-    return _Row(
+    return SystemRow(
         name=cells.systems[at],
         measured=measure(cells, drawn, cells.predicted[:, at], seed=seed),
         by_type=scores.by_type,
@@ -229,50 +227,53 @@ def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> _R
     )
 
 
-def _pairs(cells: Cells, drawn: Ints, scores: list[Scores], *, seed: int) -> tuple[Pair, ...]:
-    totals = cells.totals()
+def _pairs(cells: Cells, drawn: Ints, scores: list[Scores], *, seed: int) -> tuple[SystemPair, ...]:
+    """Compares every two systems; p-values are corrected for their number."""
     f1 = rates_of_draws(cells, drawn, cells.predicted)[2]
-    chosen = list(combinations(range(len(scores)), 2))
+    indices = list(combinations(range(len(scores)), 2))
     differences = [
         make_difference(
             scores[a].micro.f1 - scores[b].micro.f1, f1[:, a] - f1[:, b], level=LEVEL, seed=seed
         )
-        for a, b in chosen
+        for a, b in indices
     ]
     shuffled = [
         randomisation_p_value(scores[a], scores[b], shuffles=len(drawn), seed=seed)
-        for a, b in chosen
+        for a, b in indices
     ]
-    corrected = zip(
-        holm_correction([d.p_value for d in differences]), holm_correction(shuffled), strict=True
-    )
-    pairs = []
-    for (a, b), difference, p, (by_bootstrap, by_shuffle) in zip(
-        chosen, differences, shuffled, corrected, strict=True
-    ):
-        both = cells.predicted[:, a] & cells.predicted[:, b]
-        size = int((totals @ cells.predicted[:, [a, b]]).sum())
-        shared = int(totals[both].sum())
-        pairs.append(
-            Pair(
-                first=cells.systems[a],
-                second=cells.systems[b],
-                agreement=2 * shared / size if size else 0.0,
-                shared=shared,
-                shared_true=int(totals[both & cells.gold].sum()),
-                difference=difference,
-                bootstrap_p=by_bootstrap,
-                randomisation_p=p,
-                randomisation_p_corrected=by_shuffle,
-            )
+    bootstrap_p = holm_correction([difference.p_value for difference in differences])
+    shuffled_corrected = holm_correction(shuffled)
+    return tuple(
+        SystemPair(
+            first=cells.systems[a],
+            second=cells.systems[b],
+            **_shared(cells, a, b),
+            difference=differences[number],
+            bootstrap_p=bootstrap_p[number],
+            randomisation_p=shuffled[number],
+            randomisation_p_corrected=shuffled_corrected[number],
         )
-    return tuple(pairs)
+        for number, (a, b) in enumerate(indices)
+    )
 
 
-def _matrix(left: Bools, right: Bools, totals: Ints) -> tuple[tuple[int, ...], ...]:
+def _shared(cells: Cells, a: int, b: int) -> dict[str, Any]:
+    """Returns how many mentions two systems share, in all and of the gold, and their agreement."""
+    totals = cells.totals()
+    in_common = cells.predicted[:, a] & cells.predicted[:, b]
+    size = int((totals @ cells.predicted[:, [a, b]]).sum())
+    shared = int(totals[in_common].sum())
+    return {
+        "agreement": 2 * shared / size if size else 0.0,
+        "shared": shared,
+        "shared_true": int(totals[in_common & cells.gold].sum()),
+    }
+
+
+def _matrix(rows: Bools, right: Bools, totals: Ints) -> tuple[tuple[int, ...], ...]:
     """``[i][j]``: mentions in cells that are in column i of one and in column j of the other."""
-    found = (left * totals[:, None]).T @ right.astype(np.int64)
-    return tuple(tuple(row) for row in found.tolist())
+    counts = (rows * totals[:, None]).T @ right.astype(np.int64)
+    return tuple(tuple(row) for row in counts.tolist())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -319,24 +320,26 @@ class Cells:
         ).reshape(shape)
         return dict(zip(self.types, counts, strict=True))
 
-    def counts(self, chosen: Bools) -> Counts:
+    def counts(self, selection: Bools) -> Counts:
         """Counts right and wrong mentions if those of the chosen cells, ``[C]``, are predicted."""
-        return _counts_of(self.totals(), chosen, self.gold)
+        return _counts_of(self.totals(), selection, self.gold)
 
     def scores(self, system: int) -> Scores:
         """The scores of one system, as `evaluation.scoring.scores.score` gives them under the
         rule ``"zero"``.
         """
-        chosen = self.predicted[:, system]
-        parts = (chosen & self.gold, chosen & ~self.gold, ~chosen & self.gold)
+        selection = self.predicted[:, system]
+        parts = (selection & self.gold, selection & ~self.gold, ~selection & self.gold)
         sums = [
             np.bincount(self.document[part[self.cell]], minlength=len(self.documents))
             for part in parts
         ]
-        by_type = {name: _counts_of(row, chosen, self.gold) for name, row in self.by_type().items()}
+        by_type = {
+            name: _counts_of(row, selection, self.gold) for name, row in self.by_type().items()
+        }
         rows = zip(self.documents, *(column.tolist() for column in sums), strict=True)
         return Scores(
-            counts=self.counts(chosen),
+            counts=self.counts(selection),
             by_type={
                 name: counts
                 for name, counts in by_type.items()
@@ -350,14 +353,14 @@ class Cells:
 
     def drawn(self, *, resamples: int, seed: int) -> Ints:
         """Mentions of each cell, ``[resamples, C]``, in the draws of `intervals.draw_documents`."""
-        found = np.empty((resamples, len(self.gold)), dtype=np.int64)
+        counts = np.empty((resamples, len(self.gold)), dtype=np.int64)
         blocks = draw_documents(len(self.documents), resamples=resamples, seed=seed)
         for number, documents in enumerate(chain.from_iterable(blocks)):
             weights = np.bincount(documents, minlength=len(self.documents))
-            found[number] = np.bincount(
+            counts[number] = np.bincount(
                 self.cell, weights=weights[self.document], minlength=len(self.gold)
             )
-        return found
+        return counts
 
 
 def make_cells(gold: System, systems: Sequence[System], *, allow_missing: bool = False) -> Cells:
@@ -386,8 +389,8 @@ def make_cells(gold: System, systems: Sequence[System], *, allow_missing: bool =
         if lacking:
             missing[system.name] = lacking
     votes = align([gold, *systems], missing="empty")
-    others = [identifier for identifier in votes.documents if identifier not in gold.mentions]
-    return _cells(votes, (*gold.mentions, *others), missing)
+    rest = [identifier for identifier in votes.documents if identifier not in gold.mentions]
+    return _cells(votes, (*gold.mentions, *rest), missing)
 
 
 def _cells(votes: Votes, documents: tuple[str, ...], missing: dict[str, tuple[str, ...]]) -> Cells:
@@ -424,9 +427,8 @@ def _check_documents(gold: System, system: System, *, allow_missing: bool) -> tu
         )
     if extra and gold.lists_all:
         raise InputError(
-            f"{system.name} names {some_documents(extra)} that {gold.name} does not have; give "
-            "the gold of these "
-            "documents too, or predictions for the gold documents only"
+            f"{system.name} names {some_documents(extra)} that {gold.name} does not have; give the "
+            "gold of these documents too, or predictions for the gold documents only"
         )
     if lacking and system.lists_all and not allow_missing:
         raise InputError(
@@ -437,11 +439,12 @@ def _check_documents(gold: System, system: System, *, allow_missing: bool) -> tu
     return lacking
 
 
-def _counts_of(totals: Ints, chosen: Bools, gold: Bools) -> Counts:
+def _counts_of(totals: Ints, selection: Bools, gold: Bools) -> Counts:
     """Counts true positives, false positives and false negatives if the mentions of the chosen
     cells are predicted.
     """
     tp, fp, fn = (
-        int(totals[cells].sum()) for cells in (chosen & gold, chosen & ~gold, ~chosen & gold)
+        int(totals[cells].sum())
+        for cells in (selection & gold, selection & ~gold, ~selection & gold)
     )
     return Counts(tp=tp, fp=fp, fn=fn)

@@ -7,8 +7,9 @@ development data, and score the one that was chosen on test data, once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, combinations, islice
 from operator import attrgetter
 from typing import Any
@@ -22,6 +23,7 @@ from fascicle.evaluation.comparison.comparing import (
     Cells,
     Comparison,
     Measured,
+    SystemRow,
     measure,
     rates_of_draws,
 )
@@ -32,10 +34,14 @@ from fascicle.runtime.combination.rules import Rule, k_of_n, majority, union, we
 MOST = 12  # systems of which all subsets are tried: 4,083 of two or more
 _DIGITS = 4  # of F1 as a weight, so that a command with these weights does the same
 _AT_ONCE = 512  # combinations; bounds the memory of a product
+# place of the rule among the rules, members, rule
+_Combination = tuple[int, tuple[int, ...], Rule]
+# place of the rule, which cells it keeps, and the scores
+_Scored = tuple[int, bytes, "ScoredCombination"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate(Rates):
+class ScoredCombination(Rates):
     """One combination, with precision, recall and F1 on the gold.
 
     Attributes:
@@ -53,7 +59,7 @@ class Candidate(Rates):
     repeats: bool = False
 
 
-def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
+def search(cells: Cells, drawn: Ints) -> tuple[ScoredCombination, ...]:
     """Scores every subset of two or more systems under every rule.
 
     Rules are the union, the majority, k of n for every other k, and the majority weighted by F1 on
@@ -77,57 +83,61 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
             f"all subsets of {count} systems were asked for; give at most {MOST}, or leave out "
             "the search"
         )
-    weights = [f"{cells.counts(one).rates().f1:.{_DIGITS}f}" for one in cells.predicted.T]
-    found: list[tuple[int, bytes, Candidate]] = []
-    made = _candidates(count, weights)
-    while block := list(islice(made, _AT_ONCE)):
-        chosen = np.stack([_kept_cells(cells, members, rule) for _, members, rule in block], axis=1)
-        counts = [cells.counts(kept) for kept in chosen.T]
-        ends = _ends([one.rates().f1 for one in counts], rates_of_draws(cells, drawn, chosen)[2])
-        for at, (place, members, rule) in enumerate(block):
-            rates = vars(counts[at].rates())
-            candidate = Candidate(
-                members=members, rule=rule, counts=counts[at], f1_interval=ends[at], **rates
-            )
-            found.append((place, np.packbits(chosen[:, at]).tobytes(), candidate))
-    return _ordered(found, cells.systems)
+    weights = [f"{cells.counts(column).rates().f1:.{_DIGITS}f}" for column in cells.predicted.T]
+    untried = _candidates(count, weights)
+    scored: list[_Scored] = []
+    while block := list(islice(untried, _AT_ONCE)):
+        scored += _score_block(cells, drawn, block)
+    return _ordered(scored, cells.systems)
+
+
+def _score_block(cells: Cells, drawn: Ints, block: Sequence[_Combination]) -> Iterator[_Scored]:
+    selections = np.stack([_kept_cells(cells, members, rule) for _, members, rule in block], axis=1)
+    counts = [cells.counts(selection) for selection in selections.T]
+    estimates = [part.rates().f1 for part in counts]
+    ends = _ends(estimates, rates_of_draws(cells, drawn, selections)[2])
+    for number, (place, members, rule) in enumerate(block):
+        candidate = ScoredCombination(
+            members=members,
+            rule=rule,
+            counts=counts[number],
+            f1_interval=ends[number],
+            **vars(counts[number].rates()),
+        )
+        yield place, np.packbits(selections[:, number]).tobytes(), candidate
 
 
 def _ends(estimates: Sequence[float], drawn: Floats) -> list[tuple[float, float]]:
     """Returns both ends of the interval of each of K numbers, from draws ``[R, K]``."""
     if np.isnan(drawn).any():
-        found = (
+        intervals = (
             make_interval(*pair, level=LEVEL, seed=0)
             for pair in zip(estimates, drawn.T, strict=True)
         )
-        return [(one.low, one.high) for one in found]
+        return [(interval.low, interval.high) for interval in intervals]
     # of all at once, many times faster
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-def _ordered(
-    found: list[tuple[int, bytes, Candidate]], names: Sequence[str]
-) -> tuple[Candidate, ...]:
+def _ordered(scored: list[_Scored], names: Sequence[str]) -> tuple[ScoredCombination, ...]:
     """Sorts the combinations, and marks those that keep the same mentions as an earlier one."""
-    found.sort(
-        key=lambda one: (
-            -one[2].f1,
-            len(one[2].members),
-            one[0],
-            sorted(names[m] for m in one[2].members),
-        )
-    )
-    seen: set[bytes] = set()
+
+    def order(entry: _Scored) -> tuple[float, int, int, list[str]]:
+        place, _, candidate = entry
+        members = candidate.members
+        return -candidate.f1, len(members), place, sorted(names[member] for member in members)
+
+    earlier: set[bytes] = set()
     ordered = []
-    for _, kept, candidate in found:
-        ordered.append(replace(candidate, repeats=kept in seen))
-        seen.add(kept)
+    for _, selection, candidate in sorted(scored, key=order):
+        ordered.append(replace(candidate, repeats=selection in earlier))
+        earlier.add(selection)
     return tuple(ordered)
 
 
-def _candidates(count: int, weights: Sequence[str]) -> Iterator[tuple[int, tuple[int, ...], Rule]]:
-    """Place of the rule among the rules, members, rule."""
+def _candidates(count: int, weights: Sequence[str]) -> Iterator[_Combination]:
+    """Every subset of two or more systems with every rule for it."""
     subsets = chain.from_iterable(combinations(range(count), size) for size in range(2, count + 1))
     for members in subsets:
         more_than_half = len(members) // 2 + 1
@@ -161,13 +171,13 @@ class Chosen:
         gain: its F1 less that of the best single system, with the paired interval.
     """
 
-    candidate: Candidate
+    candidate: ScoredCombination
     measured: Measured
     gain: Interval
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class SearchChoice:
     """Goal of the search, and the combination chosen for it.
 
     Attributes:
@@ -185,7 +195,7 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class SearchResult:
     """Results of the search.
 
     Attributes:
@@ -195,8 +205,8 @@ class Choices:
     """
 
     single: int
-    choices: tuple[Choice, ...]
-    candidates: tuple[Candidate, ...]
+    choices: tuple[SearchChoice, ...]
+    candidates: tuple[ScoredCombination, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,8 +236,13 @@ class Floors:
 
 
 def choose(
-    cells: Cells, drawn: Ints, candidates: Sequence[Candidate], *, floors: Floors, seed: int = 0
-) -> Choices:
+    cells: Cells,
+    drawn: Ints,
+    candidates: Sequence[ScoredCombination],
+    *,
+    floors: Floors,
+    seed: int = 0,
+) -> SearchResult:
     """Chooses among the combinations.
 
     Args:
@@ -237,35 +252,52 @@ def choose(
         floors: what is demanded.
         seed: of the draws.
     """
-    singles = [cells.counts(one).rates() for one in cells.predicted.T]
-    single = max(range(len(singles)), key=lambda at: singles[at].f1)
+    singles = [cells.counts(column).rates() for column in cells.predicted.T]
+    single = max(range(len(singles)), key=lambda number: singles[number].f1)
+    measure_choice = partial(_measure_choice, cells, drawn, single=single, seed=seed)
     recall = singles[single].recall if floors.recall is None else floors.recall
     precision = singles[single].precision if floors.precision is None else floors.precision
-    choices = []
     aims = (("f1", 0.0, "f1"), ("precision", recall, "recall"), ("recall", precision, "precision"))
-    for aim, floor, demanded in aims:
-        able = [one for one in candidates if getattr(one, demanded) >= floor]
-        # of equals the one with the higher F1, the earlier
-        found = max(able, key=attrgetter(aim, "f1"), default=None)
-        chosen = None if found is None else _chosen(cells, drawn, found, single=single, seed=seed)
-        reachable = max(map(attrgetter(demanded), candidates))
-        choices.append(Choice(aim=aim, floor=floor, chosen=chosen, reachable=reachable))
-    return Choices(single=single, choices=tuple(choices), candidates=tuple(candidates))
+    choices = tuple(_choose_for(aim, candidates, measure_choice) for aim in aims)
+    return SearchResult(single=single, choices=choices, candidates=tuple(candidates))
 
 
-def _chosen(cells: Cells, drawn: Ints, candidate: Candidate, *, single: int, seed: int) -> Chosen:
-    kept, alone = _kept_cells(cells, candidate.members, candidate.rule), cells.predicted[:, single]
-    f1 = rates_of_draws(cells, drawn, np.stack([kept, alone], axis=1))[2]
+def _choose_for(
+    goal: tuple[str, float, str],
+    candidates: Sequence[ScoredCombination],
+    measure_choice: Callable[[ScoredCombination], Chosen],
+) -> SearchChoice:
+    """Chooses the best combination for an aim, of those whose other rate reaches its floor."""
+    aim, floor, demanded = goal
+    able = [candidate for candidate in candidates if getattr(candidate, demanded) >= floor]
+    # of equals the one with the higher F1, the earlier
+    best = max(able, key=attrgetter(aim, "f1"), default=None)
+    return SearchChoice(
+        aim=aim,
+        floor=floor,
+        chosen=None if best is None else measure_choice(best),
+        reachable=max(map(attrgetter(demanded), candidates)),
+    )
+
+
+def _measure_choice(
+    cells: Cells, drawn: Ints, candidate: ScoredCombination, *, single: int, seed: int
+) -> Chosen:
+    selection, alone = (
+        _kept_cells(cells, candidate.members, candidate.rule),
+        cells.predicted[:, single],
+    )
+    f1 = rates_of_draws(cells, drawn, np.stack([selection, alone], axis=1))[2]
     estimate = candidate.f1 - cells.counts(alone).rates().f1
     return Chosen(
         candidate=candidate,
-        measured=measure(cells, drawn, kept, seed=seed),
+        measured=measure(cells, drawn, selection, seed=seed),
         gain=make_interval(estimate, f1[:, 0] - f1[:, 1], level=LEVEL, seed=seed),
     )
 
 
 def as_dict(
-    comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()
+    comparison: Comparison, choices: SearchResult | None = None, *, commands: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Rows of the comparison table, with names in full and with all combinations.
 
@@ -282,19 +314,7 @@ def as_dict(
         "level": LEVEL,
         "resamples": comparison.resamples,
         "seed": comparison.seed,
-        "systems": [
-            {
-                "name": row.name,
-                **_measured_dict(row.measured),
-                "unique_true": row.unique_true,
-                "unique_false": row.unique_false,
-                "types": {
-                    name: vars(counts) | vars(counts.rates())
-                    for name, counts in row.by_type.items()
-                },
-            }
-            for row in comparison.rows
-        ],
+        "systems": [_row_dict(row) for row in comparison.rows],
         "union": _measured_dict(comparison.union),
         "intersection": _measured_dict(comparison.intersection),
         "oracle_f1": comparison.oracle_f1,
@@ -303,31 +323,48 @@ def as_dict(
         "false_alarms_avoided_by": _matrix_dict(names, comparison.avoided_by),
         "types": {
             name: {
-                "union": vars(counts) | vars(counts.rates()),
-                "unique_true": dict(zip(names, unique, strict=True)),
+                "union": _counts_dict(counts),
+                "unique_true": dict(zip(names, comparison.unique_by_type[name], strict=True)),
             }
-            for (name, counts), unique in zip(
-                comparison.types.items(), comparison.unique_by_type.values(), strict=True
-            )
+            for name, counts in comparison.types.items()
         },
     }
-    if choices is not None:
-        value["combinations"] = [_candidate_dict(one, names) for one in choices.candidates]
-        value["best_single"] = names[choices.single]
-        value["best"] = [
+    return value if choices is None else value | _search_dict(choices, names, commands)
+
+
+def _search_dict(
+    result: SearchResult, names: Sequence[str], commands: Sequence[str]
+) -> dict[str, Any]:
+    return {
+        "combinations": [_candidate_dict(candidate, names) for candidate in result.candidates],
+        "best_single": names[result.single],
+        "best": [
             _choice_dict(choice, names, command)
-            for choice, command in zip(choices.choices, commands, strict=True)
-        ]
-    return value
-
-
-def _measured_dict(found: Measured) -> dict[str, Any]:
-    sure = {name: vars(getattr(found, name)) for name in MEASURES}
-    ends = {
-        name: {key: interval[key] for key in ("estimate", "low", "high")}
-        for name, interval in sure.items()
+            for choice, command in zip(result.choices, commands, strict=True)
+        ],
     }
-    return ends | vars(found.counts) | {"predicted": found.counts.predicted}
+
+
+def _row_dict(row: SystemRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        **_measured_dict(row.measured),
+        "unique_true": row.unique_true,
+        "unique_false": row.unique_false,
+        "types": {name: _counts_dict(counts) for name, counts in row.by_type.items()},
+    }
+
+
+def _counts_dict(counts: Counts) -> dict[str, Any]:
+    return vars(counts) | vars(counts.rates())
+
+
+def _measured_dict(measured: Measured) -> dict[str, Any]:
+    intervals = {}
+    for name in MEASURES:
+        interval = getattr(measured, name)
+        intervals[name] = {key: getattr(interval, key) for key in ("estimate", "low", "high")}
+    return intervals | vars(measured.counts) | {"predicted": measured.counts.predicted}
 
 
 def _matrix_dict(
@@ -338,24 +375,28 @@ def _matrix_dict(
     }
 
 
-def _candidate_dict(one: Candidate, names: Sequence[str]) -> dict[str, Any]:
-    low, high = one.f1_interval
+def _candidate_dict(candidate: ScoredCombination, names: Sequence[str]) -> dict[str, Any]:
+    low, high = candidate.f1_interval
     return {
-        "rule": one.rule.name,
-        **({"k": one.rule.votes} if one.rule.name == "kofn" else {}),
-        **({"weights": [float(weight) for weight in one.rule.weights]} if one.rule.weights else {}),
-        "systems": [names[member] for member in one.members],
-        "precision": one.precision,
-        "recall": one.recall,
-        "f1": one.f1,
+        "rule": candidate.rule.name,
+        **({"k": candidate.rule.votes} if candidate.rule.name == "kofn" else {}),
+        **(
+            {"weights": [float(weight) for weight in candidate.rule.weights]}
+            if candidate.rule.weights
+            else {}
+        ),
+        "systems": [names[member] for member in candidate.members],
+        "precision": candidate.precision,
+        "recall": candidate.recall,
+        "f1": candidate.f1,
         "f1_low": low,
         "f1_high": high,
-        **vars(one.counts),
-        "repeats": one.repeats,
+        **vars(candidate.counts),
+        "repeats": candidate.repeats,
     }
 
 
-def _choice_dict(choice: Choice, names: Sequence[str], command: str) -> dict[str, Any]:
+def _choice_dict(choice: SearchChoice, names: Sequence[str], command: str) -> dict[str, Any]:
     value: dict[str, Any] = {"aim": choice.aim, "floor": choice.floor, "combination": None}
     if choice.chosen is not None:
         value["combination"] = _candidate_dict(choice.chosen.candidate, names)

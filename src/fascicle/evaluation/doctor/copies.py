@@ -35,9 +35,9 @@ from fascicle.evaluation.doctor.fingerprints import (
 )
 from fascicle.evaluation.doctor.parts import (
     SPLITS,
+    CheckedDocument,
+    CheckedPart,
     GivenPart,
-    Item,
-    Part,
     Unread,
     read_until_fault,
     source_id,
@@ -61,7 +61,7 @@ class Foreign:
         sha256: of its text.
     """
 
-    part: Part
+    part: CheckedPart
     path: str
     id: str
     sha256: str
@@ -73,33 +73,33 @@ class Group:
 
     Attributes:
         kind: of copy.
-        kept: the originals: of the part that must be kept apart from training, or what was read
+        originals: of the part that must be kept apart from training, or what was read
             first.
-        others: their copies.
+        copies: of these.
         similarity: 1 for duplicates, Jaccard for near duplicates, 0 for shared sentences, of which
             it says nothing.
         sentences: the shared sentence of each original.
     """
 
     kind: Kind
-    kept: tuple[Item, ...]
-    others: tuple[Item | Foreign, ...]
+    originals: tuple[CheckedDocument, ...]
+    copies: tuple[CheckedDocument | Foreign, ...]
     similarity: float = 1.0
     sentences: tuple[Span, ...] = ()
 
     @property
     def where(self) -> str:
         """The parts, for counts."""
-        kept, other = self.kept[0].part.name, self.others[0].part.name
-        return kept if self.relation == "in-part" else f"{kept} in {other}"
+        original, other = self.originals[0].part.name, self.copies[0].part.name
+        return original if self.relation == "in-part" else f"{original} in {other}"
 
     @property
     def relation(self) -> Relation:
         """Relation of the two parts: the same part, two splits, or two corpora."""
-        kept, other = self.kept[0].part, self.others[0].part
-        if kept == other:
+        original, other = self.originals[0].part, self.copies[0].part
+        if original == other:
             return "in-part"
-        return "across-parts" if {kept.role, other.role} <= SPLITS else "across-corpora"
+        return "across-parts" if {original.role, other.role} <= SPLITS else "across-corpora"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,13 +115,13 @@ class Copies:
     """
 
     groups: list[Group]
-    shared_ids: list[tuple[Item, Item | Foreign]]
+    shared_ids: list[tuple[CheckedDocument, CheckedDocument | Foreign]]
     not_compared: int
     compared: int
 
 
 def find_copies(
-    items: Sequence[Item],
+    items: Sequence[CheckedDocument],
     against: Iterable[GivenPart],
     unread: list[Unread],
     *,
@@ -137,17 +137,17 @@ def find_copies(
         threshold: least Jaccard similarity of near duplicates.
         min_words: a text or sentence of fewer words is short.
     """
-    search = Search(items, threshold=threshold, min_words=min_words)
+    search = CopySearch(items, threshold=threshold, min_words=min_words)
     search.among_themselves()
     chunk: list[tuple[Foreign, str]] = []
     compared, size = 0, 0
-    for given in against:
-        for document in read_until_fault(given, unread):
+    for place in against:
+        for document in read_until_fault(place, unread):
             foreign = Foreign(
-                part=given.part, path=given.path, id=document.id, sha256=text_hash(document.text)
+                part=place.part, path=place.path, id=document.id, sha256=text_hash(document.text)
             )
-            is_columns = given.report.formats.get(given.path) == "conll"
-            search.compare_id(foreign, source_id(document, given.path, is_columns=is_columns))
+            is_columns = place.report.formats.get(place.path) == "conll"
+            search.compare_id(foreign, source_id(document, place.path, is_columns=is_columns))
             chunk.append((foreign, document.text))
             compared, size = compared + 1, size + len(document.text)
             if size >= _CHUNK:
@@ -157,28 +157,44 @@ def find_copies(
     return Copies(
         groups=search.groups,
         shared_ids=search.shared_ids,
-        not_compared=search.near.left,
+        not_compared=search.near.skipped,
         compared=compared,
     )
 
 
-class Search:
+class CopySearch:
     """Classes of documents with the same normal form, with indexes over one document of each
     class.
     """
 
-    def __init__(self, items: Sequence[Item], *, threshold: Fraction, min_words: int) -> None:
+    def __init__(
+        self, items: Sequence[CheckedDocument], *, threshold: Fraction, min_words: int
+    ) -> None:
         self.groups: list[Group] = []
-        self.shared_ids: list[tuple[Item, Item | Foreign]] = []
+        self.shared_ids: list[tuple[CheckedDocument, CheckedDocument | Foreign]] = []
         self._items = items
         self._min_words = min_words
         self._number: dict[bytes, int] = {}  # of the class with a normal form
-        self._members: list[list[Item]] = []
+        self._members: list[list[CheckedDocument]] = []
         self._class_of: list[int] = []  # of each item, -1 for texts without a letter or digit
         self._is_long: list[bool] = []  # whether a member of the class has enough words
+        self._by_id: defaultdict[str, list[CheckedDocument]] = defaultdict(list)
+        self._shingles = self._make_classes()
+        self.near = NearIndex(self._shingles, threshold=threshold)
+        self._alike: set[frozenset[int]] = set()  # classes of near duplicates
+        # of each sentence of the index
+        self._owners: list[dict[CheckedPart, list[tuple[CheckedDocument, Span]]]] = []
+        self._remaining: dict[
+            tuple[int, CheckedPart, CheckedPart], list[tuple[CheckedDocument, Span]]
+        ] = {}
+        self._passages = Passages(self._index_sentences())
+
+    def _make_classes(self) -> list[Hashes]:
+        """Puts each item into the class of its normal form; returns the shingles of the classes,
+        none for one of short texts.
+        """
         shingled: list[Hashes] = []
-        self._by_id: defaultdict[str, list[Item]] = defaultdict(list)
-        for item in items:
+        for item in self._items:
             if item.own_id:
                 self._by_id[item.own_id].append(item)
             words = normal_words(item.text)
@@ -190,17 +206,11 @@ class Search:
                 shingled.append(shingles(words))
             if number >= 0:
                 self._members[number].append(item)
-                self._is_long[number] |= len(item.words) >= min_words
+                self._is_long[number] |= len(item.words) >= self._min_words
         none = shingles([])
-        self._shingles = [
+        return [
             own if is_long else none for own, is_long in zip(shingled, self._is_long, strict=True)
         ]
-        self.near = NearIndex(self._shingles, threshold=threshold)
-        self._alike: set[frozenset[int]] = set()  # classes of near duplicates
-        # of each sentence of the index
-        self._owners: list[dict[Part, list[tuple[Item, Span]]]] = []
-        self._left: dict[tuple[int, Part, Part], list[tuple[Item, Span]]] = {}
-        self._passages = Passages(self._index_sentences())
 
     def among_themselves(self) -> None:
         """Finds the copies among the items."""
@@ -213,12 +223,12 @@ class Search:
         if len({item.part for item in self._items}) > 1:
             self._shared([(item, item.text) for item in self._items], self._class_of, {})
         self._shingles.clear()  # the index has them
-        for found in self._by_id.values():
-            for one, other in combinations(_by_part(found).values(), 2):
-                kept, others = (
-                    (one, other) if one[0].part.rank < other[0].part.rank else (other, one)
+        for items in self._by_id.values():
+            for first, other in combinations(_by_part(items).values(), 2):
+                originals, copies = (
+                    (first, other) if first[0].part.rank < other[0].part.rank else (other, first)
                 )
-                self.shared_ids += [(item, others[0]) for item in kept]
+                self.shared_ids += [(item, copies[0]) for item in originals]
 
     def compare_id(self, foreign: Foreign, identifier: str) -> None:
         """Finds the items with the id of a document of another corpus."""
@@ -252,7 +262,7 @@ class Search:
                     self._add("near-duplicate", members, [chunk[probe][0]], float(similarity))
         return classes, near
 
-    def sentences(self) -> Iterator[list[tuple[Item, Span]]]:
+    def sentences(self) -> Iterator[list[tuple[CheckedDocument, Span]]]:
         """Streams where each sentence of the index stands, in the order of their numbers."""
         for parts in self._owners:
             yield [owner for owners in parts.values() for owner in owners]
@@ -268,11 +278,11 @@ class Search:
             ends: list[int] = []
             for normal in normals:
                 ends.append((ends[-1] if ends else 0) + len(normal) + len(_BREAK))
-            seen: set[tuple[int, int]] = set()
-            for sentence, place in self._passages.found(_BREAK.join(normals)):
+            pairs: set[tuple[int, int]] = set()
+            for sentence, place in self._passages.find(_BREAK.join(normals)):
                 index = batch[bisect_right(ends, place)]
-                if (sentence, index) not in seen:
-                    seen.add((sentence, index))
+                if (sentence, index) not in pairs:
+                    pairs.add((sentence, index))
                     yield sentence, index
 
     def _index_sentences(self) -> list[str]:
@@ -293,27 +303,32 @@ class Search:
                     self._owners[number].setdefault(item.part, []).append((item, (start, end)))
         return list(numbers)
 
-    def _same(self, members: list[Item]) -> None:
+    def _same(self, members: list[CheckedDocument]) -> None:
         parts = _by_part(members)
         for same in parts.values():
             if len(same) > 1:
                 self._add("duplicate", same[:1], same[1:])
-        for one, other in combinations(parts.values(), 2):
-            self._add("duplicate", one, other)
+        for first, other in combinations(parts.values(), 2):
+            self._add("duplicate", first, other)
 
-    def _near(self, one: list[Item], other: list[Item], similarity: float) -> None:
-        for a in _by_part(one).values():
-            for b in _by_part(other).values():
+    def _near(
+        self,
+        first_class: list[CheckedDocument],
+        second_class: list[CheckedDocument],
+        similarity: float,
+    ) -> None:
+        for a in _by_part(first_class).values():
+            for b in _by_part(second_class).values():
                 if a[0].part == b[0].part:
-                    first, later = sorted((a, b), key=lambda members: members[0].number)
+                    earlier, later = sorted((a, b), key=lambda members: members[0].number)
                     # the others are duplicates of it
-                    self._add("near-duplicate", first[:1], later[:1], similarity)
+                    self._add("near-duplicate", earlier[:1], later[:1], similarity)
                 else:
                     self._add("near-duplicate", a, b, similarity)
 
     def _shared(
         self,
-        texts: Sequence[tuple[Item | Foreign, str]],
+        texts: Sequence[tuple[CheckedDocument | Foreign, str]],
         classes: Sequence[int],
         near: Mapping[int, set[int]],
     ) -> None:
@@ -321,51 +336,57 @@ class Search:
         for sentence, index in self.sentences_in([text for _, text in texts]):
             self._share(sentence, texts[index][0], classes[index], near.get(index, set()))
 
-    def _share(self, sentence: int, other: Item | Foreign, number: int, near: set[int]) -> None:
+    def _share(
+        self, sentence: int, other: CheckedDocument | Foreign, number: int, near: set[int]
+    ) -> None:
         for part in self._owners[sentence]:
             if part == other.part:
                 continue
-            found = self._untold(
+            owners = self._untold(
                 sentence, part, other, lambda item: self._is_copy(item, number, near)
             )
-            if not found:
+            if not owners:
                 continue
-            items, spans = tuple(item for item, _ in found), tuple(span for _, span in found)
+            items, spans = tuple(item for item, _ in owners), tuple(span for _, span in owners)
             if part.rank < other.part.rank:
                 self.groups.append(
                     Group(
                         kind="shared-sentence",
-                        kept=items,
-                        others=(other,),
+                        originals=items,
+                        copies=(other,),
                         similarity=0.0,
                         sentences=spans,
                     )
                 )
-            elif isinstance(other, Item):
+            elif isinstance(other, CheckedDocument):
                 self.groups.append(
-                    Group(kind="shared-sentence", kept=(other,), others=items, similarity=0.0)
+                    Group(kind="shared-sentence", originals=(other,), copies=items, similarity=0.0)
                 )
 
     def _untold(
-        self, sentence: int, part: Part, other: Item | Foreign, is_copy: Callable[[Item], bool]
-    ) -> list[tuple[Item, Span]]:
+        self,
+        sentence: int,
+        part: CheckedPart,
+        other: CheckedDocument | Foreign,
+        is_copy: Callable[[CheckedDocument], bool],
+    ) -> list[tuple[CheckedDocument, Span]]:
         """Returns the owners of a sentence that were not found in the part of a document yet; else
         the first one.
 
         A sentence that stands everywhere must not cost the square of that.
         """
         key = (sentence, part, other.part)
-        left = self._left.setdefault(key, self._owners[sentence][part])
-        found = [owner for owner in left if not is_copy(owner[0])]
-        if found:
-            self._left[key] = [owner for owner in left if is_copy(owner[0])]
-            return found
+        remaining = self._remaining.setdefault(key, self._owners[sentence][part])
+        owners = [owner for owner in remaining if not is_copy(owner[0])]
+        if owners:
+            self._remaining[key] = [owner for owner in remaining if is_copy(owner[0])]
+            return owners
         first = next(
             (owner for owner in self._owners[sentence][part] if not is_copy(owner[0])), None
         )
         return [first] if first is not None else []
 
-    def _is_copy(self, item: Item, number: int, near: set[int]) -> bool:
+    def _is_copy(self, item: CheckedDocument, number: int, near: set[int]) -> bool:
         """True if a document of the class of that number, or near those, is a copy of an item as
         a whole.
         """
@@ -375,24 +396,26 @@ class Search:
     def _add(
         self,
         kind: Kind,
-        one: Sequence[Item],
-        other: Sequence[Item | Foreign],
+        first: Sequence[CheckedDocument],
+        second: Sequence[CheckedDocument | Foreign],
         similarity: float = 1.0,
     ) -> None:
         """Adds a group, with what must be kept first."""
-        kept, others = list(one), list(other)
-        if others[0].part.rank < kept[0].part.rank:
-            items = [item for item in others if isinstance(item, Item)]
-            kept, others = items, [*kept]
-        if kind == "duplicate" and not self._is_long[self._class_of[kept[0].number]]:
+        originals, copies = list(first), list(second)
+        if copies[0].part.rank < originals[0].part.rank:
+            items = [item for item in copies if isinstance(item, CheckedDocument)]
+            originals, copies = items, [*originals]
+        if kind == "duplicate" and not self._is_long[self._class_of[originals[0].number]]:
             kind = "short-duplicate"
         self.groups.append(
-            Group(kind=kind, kept=tuple(kept), others=tuple(others), similarity=similarity)
+            Group(
+                kind=kind, originals=tuple(originals), copies=tuple(copies), similarity=similarity
+            )
         )
 
 
-def _by_part(items: Iterable[Item]) -> dict[Part, list[Item]]:
-    found: dict[Part, list[Item]] = {}
+def _by_part(items: Iterable[CheckedDocument]) -> dict[CheckedPart, list[CheckedDocument]]:
+    parts: dict[CheckedPart, list[CheckedDocument]] = {}
     for item in items:
-        found.setdefault(item.part, []).append(item)
-    return found
+        parts.setdefault(item.part, []).append(item)
+    return parts

@@ -7,7 +7,7 @@ A new check is a function over documents, an entry of ``_FINDERS``, and a row of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
@@ -19,7 +19,7 @@ from fascicle.core.mention import Fragments
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor import leaks
-from fascicle.evaluation.doctor.checks import reading, relations, texts
+from fascicle.evaluation.doctor.checks import reach, reading, relations, texts
 from fascicle.evaluation.doctor.checks.contract import (
     SEVERITIES,
     Check,
@@ -47,7 +47,7 @@ class Examination:
         corpus: what was looked at.
     """
 
-    report: Report
+    report: CorpusReport
     exclusions: list[Exclusion]
     corpus: Corpus
 
@@ -75,14 +75,34 @@ def examine(
         InputError: nothing at all could be read of what is to be checked.
         ModelError: the tokenizer cannot be read.
     """
-    settings = settings or CheckSettings()
+    corpus = _read_corpus(places, against, settings or CheckSettings())
+    lines = reading.Lines(iter(places))
+    results = [
+        _finding(check, corpus, lines) for code, check in checks().items() if code not in skip
+    ]
+    findings = [finding for finding in results if finding.count]
+    excluded = leaks.exclusions(corpus)
+    report = CorpusReport(
+        parts=tuple(_facts(corpus)),
+        findings=tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))),
+        without=tuple(finding.code for finding in results if not finding.count),
+        skipped=tuple(code for code in checks() if code in skip),
+        compared=corpus.copies.compared,
+        excluded=len(excluded),
+    )
+    return Examination(report=report, exclusions=excluded, corpus=corpus)
+
+
+def _read_corpus(
+    places: Sequence[GivenPart], against: Sequence[GivenPart], settings: CheckSettings
+) -> Corpus:
     items, unread = load_parts(places, source=settings.source)
     if not items and unread:
         raise InputError(unread[0].message)
     copies = find_copies(
         items, against, unread, threshold=settings.near, min_words=settings.min_words
     )
-    corpus = Corpus(
+    return Corpus(
         items=items,
         places=tuple(places),
         against=tuple(against),
@@ -90,35 +110,23 @@ def examine(
         copies=copies,
         settings=settings,
     )
-    lines = reading.Lines(iter(places))
-    wanted = [check for check in checks().values() if check.code not in skip]
-    found = [finding for check in wanted if (finding := _finding(check, corpus, lines)).count]
-    excluded = leaks.exclusions(corpus)
-    codes = {finding.code for finding in found}
-    report = Report(
-        parts=tuple(_facts(corpus)),
-        findings=tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))),
-        without=tuple(check.code for check in wanted if check.code not in codes),
-        skipped=tuple(code for code in checks() if code in skip),
-        compared=copies.compared,
-        excluded=len(excluded),
-    )
-    return Examination(report=report, exclusions=excluded, corpus=corpus)
 
 
 def _finding(check: Check, corpus: Corpus, lines: reading.Lines) -> Finding:
     counts: defaultdict[str, int] = defaultdict(int)
-    kept: defaultdict[str, list[Hit]] = defaultdict(list)
+    examples_by_part: defaultdict[str, list[Hit]] = defaultdict(list)
     details: list[str] = []
     most = corpus.settings.examples
-    for found in check.find(corpus):
-        if isinstance(found, str):
-            details.append(found)
+    for hit in check.find(corpus):
+        if isinstance(hit, str):
+            details.append(hit)
             continue
-        counts[found.counted_under] += 1
-        if len(kept[found.counted_under]) < most:
-            kept[found.counted_under].append(found)
-    in_turn = (row[place] for place in range(most) for row in kept.values() if place < len(row))
+        counts[hit.counted_under] += 1
+        if len(examples_by_part[hit.counted_under]) < most:
+            examples_by_part[hit.counted_under].append(hit)
+    in_turn = (
+        row[place] for place in range(most) for row in examples_by_part.values() if place < len(row)
+    )
     examples = (_example(hit, lines) for hit in islice(in_turn, most))
     return Finding(
         code=check.code,
@@ -153,7 +161,7 @@ def _facts(corpus: Corpus) -> Iterator[_PartFacts]:
         yield _PartFacts(
             name=part.name,
             role=part.role,
-            files=tuple(given.path for given in corpus.places if given.part == part),
+            files=tuple(place.path for place in corpus.places if place.part == part),
             documents=len(items),
             sentences=sum(len(item.sentences) for item in items),
             words=sum(len(item.words) for item in items),
@@ -236,7 +244,7 @@ class _PartFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class CorpusReport:
     """Everything that was found.
 
     Attributes:
@@ -264,7 +272,7 @@ class Report:
         return {"fascicle_corpus_check": _SCHEMA, **asdict(self)}
 
 
-def markdown(report: Report, *, names_all: bool = False) -> str:
+def markdown(report: CorpusReport, *, names_all: bool = False) -> str:
     """Returns the report as Markdown that reads well on a terminal too.
 
     Args:
@@ -274,14 +282,14 @@ def markdown(report: Report, *, names_all: bool = False) -> str:
     return "\n".join(_lines(report, names_all=names_all)) + "\n"
 
 
-def summary(report: Report) -> str:
+def summary(report: CorpusReport) -> str:
     """Summarises the report in one sentence."""
     counts = [plural(report.count(name), name) for name in SEVERITIES]
     documents = sum(part.documents for part in report.parts)
     return f"{plural(documents, 'document')} checked; kinds of findings: {', '.join(counts)}"
 
 
-def _lines(report: Report, *, names_all: bool) -> Iterator[str]:
+def _lines(report: CorpusReport, *, names_all: bool) -> Iterator[str]:
     yield from ("# Corpus check", "", f"{summary(report)}.", "")
     yield from _table(
         ("part", "documents", "sentences", "words", "mentions", "files"),
@@ -327,10 +335,10 @@ def _section(finding: Finding) -> Iterator[str]:
     yield from ("", f"## {finding.code}: {finding.count:,} ({finding.severity})", "", finding.means)
     yield from (*finding.details, f"*Remedy:* {finding.remedy}")
     if finding.examples:
-        yield from ("", *(f"- {_shown(example)}" for example in finding.examples))
+        yield from ("", *(f"- {_describe(example)}" for example in finding.examples))
 
 
-def _shown(example: _Example) -> str:
+def _describe(example: _Example) -> str:
     place = f"{example.file}:{example.line}" if example.line else example.file
     offsets = ";".join(f"{start}-{end}" for start, end in example.spans)
     parts = [
@@ -343,17 +351,15 @@ def _shown(example: _Example) -> str:
     return f"{_escaped(', '.join(part for part in parts if part)) or example.part}{text}{message}"
 
 
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
-    cells = [
-        header,
-        *(tuple(_escaped(cell, code=True).replace("|", "\\|") for cell in row) for row in rows),
-    ]
-    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
-    padded = [
-        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
-        for row in cells
-    ]
-    yield from (padded[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *padded[1:])
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    cells = [header, *(tuple(map(_escape_cell, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    padded = [f"| {' | '.join(map(str.ljust, row, widths))} |" for row in cells]
+    yield from (padded[0], f"|{'|'.join('-' * (width + 2) for width in widths)}|", *padded[1:])
+
+
+def _escape_cell(cell: str) -> str:
+    return _escaped(cell, code=True).replace("|", "\\|")
 
 
 def _escaped(text: str, *, code: bool = False) -> str:
@@ -386,7 +392,7 @@ _FINDERS: Final[Mapping[str, FindHits]] = MappingProxyType(
         "nested-mention": each(relations.nested),
         "nested-in-own-type": each(relations.nested_in_own_type),
         "discontinuous": each(relations.discontinuous),
-        "unreachable-mention": relations.unreachable,
+        "unreachable-mention": reach.unreachable,
         "ambiguous-string": texts.ambiguous_string,
         "unannotated-repeat": texts.unannotated_repeat,
         "likely-missed-mention": texts.likely_missed,
@@ -423,14 +429,14 @@ def checks() -> Mapping[str, Check]:
     table = (
         resources.files(__package__).joinpath("checks", "findings.tsv").read_text(encoding="utf-8")
     )
-    found = {}
+    by_code = {}
     for line in table.splitlines()[1:]:
         code, severity, means, remedy = line.split("\t")
-        found[code] = Check(
+        by_code[code] = Check(
             code=code,
             severity=cast(Severity, severity),
             means=means.format(long=texts.LONG_DOCUMENT, short=texts.SHORT_SENTENCE),
             remedy=remedy,
             find=_FINDERS[code],
         )
-    return MappingProxyType(found)
+    return MappingProxyType(by_code)

@@ -51,10 +51,10 @@ def shingles(words: Sequence[str]) -> Hashes:
     if count < 1:
         return np.zeros(0, dtype=np.uint64)
     hashes = np.fromiter(map(_hash, words), dtype=np.uint64, count=len(words))
-    found = np.zeros(count, dtype=np.uint64)
+    sums = np.zeros(count, dtype=np.uint64)
     for place, factor in enumerate(_FACTORS):
-        found += hashes[place : place + count] * np.uint64(factor)
-    return np.unique(found)
+        sums += hashes[place : place + count] * np.uint64(factor)
+    return np.unique(sums)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -92,7 +92,7 @@ class Passages:
         starts = _codes("".join(self._by_start)).reshape(-1, ANCHOR)
         self._anchors = np.unique((starts * self._powers[:ANCHOR]).sum(axis=1, dtype=np.uint64))
 
-    def found(self, text: str) -> Iterator[tuple[int, int]]:
+    def find(self, text: str) -> Iterator[tuple[int, int]]:
         """Streams ``(number of the sentence, first letter)`` for each place of the text where one
         stands.
 
@@ -119,8 +119,8 @@ class Passages:
         sums = np.zeros(len(codes) + 1, dtype=np.uint64)
         np.cumsum(codes * self._powers[: len(codes)], out=sums[1:])
         count = len(codes) - ANCHOR + 1
-        found: Hashes = (sums[ANCHOR:] - sums[:count]) * self._inverses[:count]
-        return found
+        hashes: Hashes = (sums[ANCHOR:] - sums[:count]) * self._inverses[:count]
+        return hashes
 
 
 def _codes(text: str) -> Hashes:
@@ -131,8 +131,8 @@ def _powers(base: int) -> Hashes:
     """``base ** 0 .. base ** (n - 1)`` modulo 2**64."""
     factors = np.full(_SLICE + ANCHOR - 1, base, dtype=np.uint64)
     factors[0] = 1
-    found: Hashes = np.cumprod(factors, dtype=np.uint64)
-    return found
+    powers: Hashes = np.cumprod(factors, dtype=np.uint64)
+    return powers
 
 
 _AT_ONCE: Final = 1 << 21  # elements of sets that are looked up together
@@ -172,12 +172,12 @@ class NearIndex:
             sets: sorted, without repeats.
             threshold: least similarity, above 0 and at most 1.
             most: pairs that are compared in full; a probe with more candidates than are left of
-                these is not compared, and ``left`` counts it. By default half a million and four
+                these is not compared, and ``skipped`` counts it. By default half a million and four
                 for each set: corpora that are not made from a template need less than one for each.
         """
         self._threshold = threshold
         self._most = self._budget = _MOST + 4 * len(sets) if most is None else most
-        self.left = 0
+        self.skipped = 0
         self._sizes = np.array([len(s) for s in sets], dtype=np.int64)
         flat = np.concatenate(sets) if sets else np.zeros(0, dtype=np.uint64)
         self._known, inverse, counts = np.unique(flat, return_inverse=True, return_counts=True)
@@ -186,11 +186,17 @@ class NearIndex:
         owner = np.repeat(np.arange(len(sets)), self._sizes)
         # One sorted array of (set, place) holds all sets, each from its rarest element.
         self._keys = np.sort(owner * self._stride + self._place[inverse])
+        self._members, self._starts = self._index_prefixes()
+
+    def _index_prefixes(self) -> tuple[Ints, Ints]:
+        """Returns the sets that have each place among their first elements, place by place, and
+        where each place begins.
+        """
         first = _positions(self._sizes) < np.repeat(self._prefix(self._sizes), self._sizes)
         members, places = np.divmod(self._keys[first], self._stride)
         by_place = np.argsort(places, kind="stable")
-        self._members = members[by_place]
-        self._starts = np.searchsorted(places[by_place], np.arange(self._stride + 1))
+        starts = np.searchsorted(places[by_place], np.arange(self._stride + 1))
+        return members[by_place], starts
 
     @property
     def _stride(self) -> int:
@@ -217,10 +223,10 @@ class NearIndex:
             if not len(candidates):
                 continue
             if self._budget < len(candidates):
-                self.left += 1
+                self.skipped += 1
                 continue
             self._budget -= len(candidates)
-            yield from self._alike(number, places[places >= 0], candidates, size=len(probe))
+            yield from self._compare(number, places[places >= 0], candidates, size=len(probe))
 
     def _prefix(self, sizes: Ints) -> Ints:
         numerator, denominator = self._threshold.as_integer_ratio()
@@ -240,25 +246,25 @@ class NearIndex:
     def _candidates(self, places: Ints, *, size: int) -> Ints:
         """Sets that share one of the first elements and are neither too small nor too large."""
         first = places[: int(self._prefix(np.array([size]))[0])]
-        found = [
+        members_by_place = [
             self._members[self._starts[p] : self._starts[p + 1]] for p in first[first >= 0].tolist()
         ]
-        if not found:
+        if not members_by_place:
             return np.zeros(0, dtype=np.int64)
-        members: Ints = np.unique(np.concatenate(found))
+        members: Ints = np.unique(np.concatenate(members_by_place))
         numerator, denominator = self._threshold.as_integer_ratio()
         sizes = self._sizes[members]
         fits = (numerator * sizes <= denominator * size) & (numerator * size <= denominator * sizes)
         fitting: Ints = members[fits]
         return fitting
 
-    def _alike(
+    def _compare(
         self, number: int, places: Ints, candidates: Ints, *, size: int
     ) -> Iterator[_NearPair]:
         for part in np.array_split(candidates, -(-len(candidates) * len(places) // _AT_ONCE)):
-            wanted = (part[:, None] * self._stride + places[None, :]).ravel()
-            at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
-            shared = (self._keys[at] == wanted).reshape(len(part), -1).sum(axis=1)
+            keys = (part[:, None] * self._stride + places[None, :]).ravel()
+            at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            shared = (self._keys[at] == keys).reshape(len(part), -1).sum(axis=1)
             for member, common in zip(part.tolist(), shared.tolist(), strict=True):
                 similarity = Fraction(common, size + int(self._sizes[member]) - common)
                 if similarity >= self._threshold:

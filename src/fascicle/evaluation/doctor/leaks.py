@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import starmap
 from typing import Any, Final
 
 from fascicle.core.document import Document
@@ -24,9 +25,9 @@ from fascicle.evaluation.doctor.checks.contract import (
     Hit,
     HitsOrNotes,
 )
-from fascicle.evaluation.doctor.copies import Foreign, Group, Kind, Relation, Search
+from fascicle.evaluation.doctor.copies import CopySearch, Foreign, Group, Kind, Relation
 from fascicle.evaluation.doctor.fingerprints import normal_words
-from fascicle.evaluation.doctor.parts import GivenPart, Item, Part, load_parts
+from fascicle.evaluation.doctor.parts import CheckedDocument, CheckedPart, GivenPart, load_parts
 from fascicle.formats.exclusions import Exclusion, exclusions_by_key, read_exclusions
 from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.predictions import text_hash
@@ -46,23 +47,23 @@ def copies(kind: Kind, relation: Relation) -> FindHits:
     """
 
     def find(corpus: Corpus) -> HitsOrNotes:
-        seen: set[tuple[str, int]] = set()
+        cases: set[tuple[str, int]] = set()
         identical = Counter[str]()
         left_out = set[tuple[str, str]]()
         for group in corpus.copies.groups:
             if group.kind != kind or group.relation != relation:
                 continue
-            left_out |= {(other.path, other.id) for other in group.others}
+            left_out |= {(other.path, other.id) for other in group.copies}
             for item, other, hit in _hits(group):
-                if (group.where, item.number) not in seen:
-                    seen.add((group.where, item.number))
+                if (group.where, item.number) not in cases:
+                    cases.add((group.where, item.number))
                     identical[group.where] += item.sha256 == other.sha256
                     yield hit
-        if seen and relation != "in-part":
+        if cases and relation != "in-part":
             yield f"Documents that training must leave out for it: {len(left_out):,}."
-        if kind == "duplicate" and (found := +identical):
-            listed = ", ".join(f"{where} {count:,}" for where, count in found.items())
-            yield f"The same to the character: {listed}."
+        if kind == "duplicate" and (counts := +identical):
+            counts_text = ", ".join(f"{where} {count:,}" for where, count in counts.items())
+            yield f"The same to the character: {counts_text}."
 
     return find
 
@@ -77,11 +78,11 @@ def short_copies(corpus: Corpus) -> HitsOrNotes:
 
 def shared_id(corpus: Corpus) -> HitsOrNotes:
     """Finds documents whose id is that of a document in another part or corpus."""
-    seen: set[tuple[int, str]] = set()
+    cases: set[tuple[int, str]] = set()
     for item, other in corpus.copies.shared_ids:
         where = f"{item.part.name} in {other.part.name}"
-        if (item.number, where) not in seen:
-            seen.add((item.number, where))
+        if (item.number, where) not in cases:
+            cases.add((item.number, where))
             same = "the same text" if item.sha256 == other.sha256 else "another text"
             yield Hit(item=item, where=where, message=f"{other.path} has {other.id} with {same}")
 
@@ -101,34 +102,41 @@ def exclusions(corpus: Corpus) -> list[Exclusion]:
     is left out itself, so that of a chain of near duplicates every second one is left; one of test
     is never listed. Copies of short texts are not either.
     """
-    found: dict[tuple[str, str], tuple[tuple[tuple[int, int], int, float, int], Exclusion]] = {}
+    rows: dict[tuple[str, str], tuple[tuple[tuple[int, int], int, float, int], Exclusion]] = {}
     groups = [group for group in corpus.copies.groups if group.kind != "short-duplicate"]
-    for group in sorted(groups, key=lambda g: (g.kept[0].part.rank, g.kept[0].number)):
-        kept = group.kept[0]
-        if (kept.path, kept.id) in found and kept.part.role not in _NEVER_LEARNED:
+    for group in sorted(groups, key=lambda g: (g.originals[0].part.rank, g.originals[0].number)):
+        original = group.originals[0]
+        if (original.path, original.id) in rows and original.part.role not in _NEVER_LEARNED:
             continue
-        for other in group.others:
-            weight = (kept.part.rank, KINDS.index(group.kind), -group.similarity, kept.number)
+        for other in group.copies:
+            weight = (
+                original.part.rank,
+                KINDS.index(group.kind),
+                -group.similarity,
+                original.number,
+            )
             key = (other.path, other.id)
-            if other.part.role != "test" and (key not in found or weight < found[key][0]):
-                found[key] = weight, _row(group, kept, other)
-    return [row for _, row in found.values()]
+            if other.part.role != "test" and (key not in rows or weight < rows[key][0]):
+                rows[key] = weight, _row(group, original, other)
+    return [row for _, row in rows.values()]
 
 
-def _hits(group: Group) -> Iterator[tuple[Item, Item | Foreign, Hit]]:
+def _hits(group: Group) -> Iterator[tuple[CheckedDocument, CheckedDocument | Foreign, Hit]]:
     """Yields the documents that are cases, each with one of its copies."""
     if group.relation == "in-part":
-        for other in group.others:
-            if isinstance(other, Item):
+        for other in group.copies:
+            if isinstance(other, CheckedDocument):
                 hit = Hit(
-                    item=other, where=group.where, message=_message(group, other, group.kept[0])
+                    item=other,
+                    where=group.where,
+                    message=_message(group, other, group.originals[0]),
                 )
-                yield other, group.kept[0], hit
+                yield other, group.originals[0], hit
         return
-    same = {other.sha256: other for other in group.others}
-    for number, item in enumerate(group.kept):
+    same = {other.sha256: other for other in group.copies}
+    for number, item in enumerate(group.originals):
         spans = (group.sentences[number],) if group.sentences else ()
-        other = same.get(item.sha256, group.others[0])
+        other = same.get(item.sha256, group.copies[0])
         yield (
             item,
             other,
@@ -136,7 +144,7 @@ def _hits(group: Group) -> Iterator[tuple[Item, Item | Foreign, Hit]]:
         )
 
 
-def _message(group: Group, item: Item, other: Item | Foreign) -> str:
+def _message(group: Group, item: CheckedDocument, other: CheckedDocument | Foreign) -> str:
     place = f"{other.id} of {other.path}"
     if group.kind == "near-duplicate":
         return f"{place}, similarity {group.similarity:.2f}"
@@ -145,7 +153,7 @@ def _message(group: Group, item: Item, other: Item | Foreign) -> str:
     return f"{place}{', the same to the character' if item.sha256 == other.sha256 else ''}"
 
 
-def _row(group: Group, kept: Item, other: Item | Foreign) -> Exclusion:
+def _row(group: Group, original: CheckedDocument, other: CheckedDocument | Foreign) -> Exclusion:
     return Exclusion(
         corpus=other.path,
         part=other.part.role,
@@ -153,21 +161,21 @@ def _row(group: Group, kept: Item, other: Item | Foreign) -> Exclusion:
         sha256=other.sha256,
         reason=group.kind,
         similarity=group.similarity if group.kind != "shared-sentence" else None,
-        of_corpus=kept.path,
-        of_part=kept.part.role,
-        of_document=kept.id,
+        of_corpus=original.path,
+        of_part=original.part.role,
+        of_document=original.id,
     )
 
 
 _SAME_ID: Final = "same-id"
 _LONG: Final = 12  # words, without punctuation, that nobody writes a second time by habit
 _RULE: Final = f"a title, a sentence of {_LONG} words, or two others\n"
-_PASSING: Final = Part(name="texts", role="against")
+_PASSING: Final = CheckedPart(name="texts", role="against")
 # the same article is 123 in one corpus and PMID123 in another
 _PREFIX: Final = re.compile(r"^pmid\W*")
 _WHOLE: Final = ("duplicate", "short-duplicate", "near-duplicate")
 _SHARED: Final = "shared-sentence"
-_LISTED: Final = "excluded"
+_EXCLUDED: Final = "excluded"
 _Reasons = Callable[[Sequence[Document]], list[str]]
 
 
@@ -201,29 +209,30 @@ class Screen:
         items, unread = load_parts(places)
         if unread:
             raise InputError(
-                f"{unread[0].given.path} cannot be read to its end, so its copies cannot be left "
-                "out: "
-                f"{unread[0].message}",
-                file=unread[0].given.path,
+                f"{unread[0].place.path} cannot be read to its end, so its copies cannot be left "
+                f"out: {unread[0].message}",
+                file=unread[0].place.path,
             )
         if not items:
             raise InputError(
                 f"{', '.join(place.path for place in places)}: no document to leave out copies of"
             )
-        listed = "".join(f"{item.own_id} {item.sha256}\n" for item in items)
-        self.sha256 = hashlib.sha256((_RULE + listed).encode("utf-8", "surrogatepass")).hexdigest()
+        fingerprint = "".join(f"{item.own_id} {item.sha256}\n" for item in items)
+        self.sha256 = hashlib.sha256(
+            (_RULE + fingerprint).encode("utf-8", "surrogatepass")
+        ).hexdigest()
         self._ids = {_bare(item.own_id) for item in items if item.own_id}
-        self._search = Search(items, threshold=usual.near, min_words=usual.min_words)
-        places_of = list(self._search.sentences())
-        self._is_telling = [
-            any(_is_telling(item, span) for item, span in owners) for owners in places_of
-        ]
-        self._documents_of = [{item.number for item, _ in owners} for owners in places_of]
+        self._search = CopySearch(items, threshold=usual.near, min_words=usual.min_words)
+        self._is_telling: list[bool] = []  # of each sentence of the index
+        self._documents_of: list[set[int]] = []
+        for owners in self._search.sentences():
+            self._is_telling.append(any(starmap(_is_telling, owners)))
+            self._documents_of.append({item.number for item, _ in owners})
 
     @property
     def not_compared(self) -> int:
         """Documents whose near duplicates were not sought, for there were too many candidates."""
-        return self._search.near.left
+        return self._search.near.skipped
 
     def reasons(self, documents: Sequence[Document]) -> list[str]:
         """Returns the reasons why each document must be left out; empty for one that may stay.
@@ -232,36 +241,36 @@ class Screen:
             documents: any; the answer for one does not depend on the others.
         """
         passing = [
-            (Foreign(part=_PASSING, path=str(at), id=one.id, sha256=""), one.text)
-            for at, one in enumerate(documents)
+            (Foreign(part=_PASSING, path=str(at), id=document.id, sha256=""), document.text)
+            for at, document in enumerate(documents)
         ]
         self._search.near.renew()
         self._search.compare_wholes(passing)
-        found = [
-            _SAME_ID if _bare(one.meta.get(ORIGINAL_ID, one.id)) in self._ids else ""
-            for one in documents
+        reasons = [
+            _SAME_ID if _bare(document.meta.get(ORIGINAL_ID, document.id)) in self._ids else ""
+            for document in documents
         ]
         for group in sorted(self._search.groups, key=lambda group: _WHOLE.index(group.kind)):
-            for other in group.others:
+            for other in group.copies:
                 if other.part == _PASSING:
-                    found[int(other.path)] = found[int(other.path)] or group.kind
+                    reasons[int(other.path)] = reasons[int(other.path)] or group.kind
         self._search.groups.clear()
         for at in self._sharing([text for _, text in passing]):
-            found[at] = found[at] or _SHARED
-        return found
+            reasons[at] = reasons[at] or _SHARED
+        return reasons
 
     def _sharing(self, texts: Sequence[str]) -> set[int]:
         """Finds texts that contain an identifying sentence, or several sentences, of one
         protected document.
         """
-        found: set[int] = set()
+        telling: set[int] = set()
         # text -> document -> its other sentences
         short: defaultdict[int, Counter[int]] = defaultdict(Counter)
         for sentence, at in self._search.sentences_in(texts):
             if self._is_telling[sentence]:
-                found.add(at)
+                telling.add(at)
             short[at].update(self._documents_of[sentence])
-        return found | {at for at, shared in short.items() if max(shared.values()) > 1}
+        return telling | {at for at, shared in short.items() if max(shared.values()) > 1}
 
 
 def _bare(identifier: str) -> str:
@@ -269,7 +278,7 @@ def _bare(identifier: str) -> str:
     return _PREFIX.sub("", identifier.casefold())
 
 
-def _is_telling(item: Item, span: Span) -> bool:
+def _is_telling(item: CheckedDocument, span: Span) -> bool:
     """True if a sentence identifies its document: a long one, or the title of a document of
     several sentences.
     """
@@ -284,21 +293,24 @@ class ProtectedTexts:
 
     Attributes:
         exclude: path of the exclusion list; empty for none.
-        asked: functions that return for each document the reason to leave it out; empty for one
+        tests: functions that return for each document the reason to leave it out; empty for one
             that may stay.
         sha256: of the list and the corpora.
         screen: the one of them that compares texts, if there is one.
     """
 
     exclude: str
-    asked: tuple[_Reasons, ...]
+    tests: tuple[_Reasons, ...]
     sha256: str
     screen: Screen | None
 
     def reasons(self, documents: Sequence[Document]) -> list[str]:
         """Returns the first reason to leave out each document; empty for one that may stay."""
-        said = [ask(documents) for ask in self.asked]
-        return [next((one[at] for one in said if one[at]), "") for at in range(len(documents))]
+        answers = [ask(documents) for ask in self.tests]
+        return [
+            next((reasons[at] for reasons in answers if reasons[at]), "")
+            for at in range(len(documents))
+        ]
 
     def notes(self, left_out: Mapping[str, int]) -> Iterator[str]:
         """Yields notes for the user at the end.
@@ -306,13 +318,12 @@ class ProtectedTexts:
         Args:
             left_out: reason -> number of documents.
         """
-        if self.exclude and not left_out.get(_LISTED):
+        if self.exclude and not left_out.get(_EXCLUDED):
             yield f"note: {self.exclude} names none of the texts"
         if self.screen is not None and self.screen.not_compared:
             yield (
                 f"note: near duplicates of {plural(self.screen.not_compared, 'text')} were not "
-                "sought, for there were "
-                "too many candidates"
+                "sought, for there were too many candidates"
             )
 
 
@@ -327,31 +338,35 @@ def read_protected(*, exclude: str, against: Sequence[str], reading: ReadRequest
     Raises:
         InputError: one of them cannot be read to its end, or the corpora hold no document.
     """
-    asked: list[_Reasons] = []
+    tests: list[_Reasons] = []
     screen, digest = None, hashlib.sha256()
     if exclude:
         rows = list(read_exclusions(Source(path=exclude)))
-        asked.append(partial(_listed, exclusions_by_key(rows)))
+        tests.append(partial(_list_reasons, exclusions_by_key(rows)))
         digest.update(repr(rows).encode())
     if against:
         paths = expand_paths(against, reading)
         screen = Screen([_place(path, reading) for path in paths])
-        asked.append(screen.reasons)
+        tests.append(screen.reasons)
         digest.update(screen.sha256.encode())
     return ProtectedTexts(
-        exclude=exclude, asked=tuple(asked), sha256=digest.hexdigest(), screen=screen
+        exclude=exclude, tests=tuple(tests), sha256=digest.hexdigest(), screen=screen
     )
 
 
-def _listed(known: Mapping[tuple[str, str], Any], documents: Sequence[Document]) -> list[str]:
-    keys = [(one.id, text_hash(one.text)) for one in documents]
-    return [_LISTED if (key in known or ("", key[1]) in known) else "" for key in keys]
+def _list_reasons(
+    keys_of_list: Mapping[tuple[str, str], Any], documents: Sequence[Document]
+) -> list[str]:
+    keys = [(document.id, text_hash(document.text)) for document in documents]
+    return [
+        _EXCLUDED if (key in keys_of_list or ("", key[1]) in keys_of_list) else "" for key in keys
+    ]
 
 
 def _place(path: str, request: ReadRequest) -> GivenPart:
     report = ReadReport()
     return GivenPart(
-        part=Part(name=path, role="test"),
+        part=CheckedPart(name=path, role="test"),
         path=path,
         documents=lambda: read_file(path, request, report=report),
         report=report,

@@ -29,7 +29,7 @@ SPLITS: Final = frozenset({"train", "dev", "test"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class CheckedPart:
     """A part of a corpus, a corpus without parts, or another corpus to compare with.
 
     Attributes:
@@ -61,7 +61,7 @@ class GivenPart:
         columns: how a column file is read.
     """
 
-    part: Part
+    part: CheckedPart
     path: str
     documents: Callable[[], Iterable[Document]]
     report: ReadReport = field(default_factory=ReadReport)
@@ -74,18 +74,18 @@ class Unread:
     """A place that was not read to its end.
 
     Attributes:
-        given: the place.
+        place: the place.
         documents: how many came before the fault.
         message: of the reader.
     """
 
-    given: GivenPart
+    place: GivenPart
     documents: int
     message: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Item:
+class CheckedDocument:
     """A document of a checked part.
 
     Attributes:
@@ -96,7 +96,7 @@ class Item:
         own_id: as the source gives it; empty where the reader made the id up.
         text: of the document.
         mentions: of the source that is checked, in canonical order.
-        others: number of mentions of other sources.
+        other_mentions: number of mentions of other sources.
         words: ranges of words, ``[w, 2]``; those of the segmenter where the source marks none.
         sentences: ranges of sentences, ``[s, 2]``, likewise.
         marks_words: whether the source marks words.
@@ -107,13 +107,13 @@ class Item:
     """
 
     number: int
-    part: Part
+    part: CheckedPart
     path: str
     id: str
     own_id: str
     text: str
     mentions: tuple[Mention, ...]
-    others: int
+    other_mentions: int
     words: Ints32
     sentences: Ints32
     marks_words: bool
@@ -128,10 +128,10 @@ class Item:
 
     def sentence_lengths(self) -> Ints32:
         """Words that begin in each sentence."""
-        found: Ints32 = (
+        lengths: Ints32 = (
             np.diff(np.searchsorted(self.words[:, 0], self.sentences)).ravel().astype(np.int32)
         )
-        return found
+        return lengths
 
     def document(self) -> Document:
         """Returns the document with only the words and sentences that the source marked, and
@@ -148,7 +148,7 @@ class Item:
 
 def load_parts(
     places: Sequence[GivenPart], *, source: str = GOLD
-) -> tuple[list[Item], list[Unread]]:
+) -> tuple[list[CheckedDocument], list[Unread]]:
     """Reads parts as far as they can be read.
 
     Args:
@@ -158,25 +158,25 @@ def load_parts(
     Returns:
         All documents, and the places that were not read to their end.
     """
-    items: list[Item] = []
+    items: list[CheckedDocument] = []
     unread: list[Unread] = []
-    for given in places:
+    for place in places:
         rows = 0
-        for document in read_until_fault(given, unread):
-            items.append(_item(document, given, number=len(items), row=rows, source=source))
+        for document in read_until_fault(place, unread):
+            items.append(_item(document, place, number=len(items), row=rows, source=source))
             rows += len(document.words or ())
     return items, unread
 
 
-def read_until_fault(given: GivenPart, unread: list[Unread]) -> Iterator[Document]:
+def read_until_fault(place: GivenPart, unread: list[Unread]) -> Iterator[Document]:
     """Yields the documents of a place up to the first fault, which is added to ``unread``."""
     count = 0
     try:
-        for document in given.documents():
+        for document in place.documents():
             count += 1
             yield document
     except (InputError, OSError) as error:
-        unread.append(Unread(given=given, documents=count, message=str(error)))
+        unread.append(Unread(place=place, documents=count, message=str(error)))
 
 
 def source_id(document: Document, path: str, *, is_columns: bool) -> str:
@@ -187,19 +187,21 @@ def source_id(document: Document, path: str, *, is_columns: bool) -> str:
     return "" if made_up else identifier
 
 
-def _item(document: Document, given: GivenPart, *, number: int, row: int, source: str) -> Item:
+def _item(
+    document: Document, place: GivenPart, *, number: int, row: int, source: str
+) -> CheckedDocument:
     words, sentences = document.words, document.sentences
     mentions = document.layer(source)
-    is_columns = given.report.formats.get(given.path) == "conll"
-    return Item(
+    is_columns = place.report.formats.get(place.path) == "conll"
+    return CheckedDocument(
         number=number,
-        part=given.part,
-        path=given.path,
+        part=place.part,
+        path=place.path,
         id=document.id,
-        own_id=source_id(document, given.path, is_columns=is_columns),
+        own_id=source_id(document, place.path, is_columns=is_columns),
         text=document.text,
         mentions=mentions,
-        others=len(document.mentions) - len(mentions),
+        other_mentions=len(document.mentions) - len(mentions),
         words=_ints(words if words is not None else RULES_1.words(document.text)),
         sentences=_ints(sentences if sentences is not None else all_sentences(document, RULES_1)),
         marks_words=words is not None,

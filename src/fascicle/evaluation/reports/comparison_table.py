@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from fascicle.core.wording import plural
-from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, Pair
-from fascicle.evaluation.comparison.search import Candidate, Choice, Choices
-from fascicle.evaluation.reports.markdown import escaped
+from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, SystemPair
+from fascicle.evaluation.comparison.search import ScoredCombination, SearchChoice, SearchResult
+from fascicle.evaluation.reports.markdown_table import escaped
 from fascicle.evaluation.reports.table import aligned_rows, percent
 from fascicle.evaluation.scoring.scores import Counts
 from fascicle.evaluation.uncertainty.intervals import Interval
@@ -36,23 +36,24 @@ class _Section:
 
 def as_text(sections: Sequence[_Section]) -> str:
     """Formats the comparison for a terminal."""
-    return "\n".join("".join(f"{line}\n" for line in _text_lines(section)) for section in sections)
+    return "\n".join(_joined(_text_lines(section)) for section in sections)
 
 
 def as_markdown(title: str, sections: Sequence[_Section], *, notes: Sequence[str] = ()) -> str:
     """Formats the comparison as Markdown; notes on what was compared come first."""
-    listed = ["".join(f"- {_escaped(note)}\n" for note in notes)] if notes else []
-    return "\n".join(
-        [
-            f"# {_escaped(title)}\n",
-            *listed,
-            *("".join(f"{x}\n" for x in _markdown(s)) for s in sections),
-        ]
-    )
+    parts = [f"# {_escaped(title)}\n"]
+    if notes:
+        parts.append(_joined(f"- {_escaped(note)}" for note in notes))
+    parts += [_joined(_markdown(section)) for section in sections]
+    return "\n".join(parts)
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def make_sections(
-    comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()
+    comparison: Comparison, choices: SearchResult | None = None, *, commands: Sequence[str] = ()
 ) -> list[_Section]:
     """Returns the comparison as tables.
 
@@ -63,7 +64,7 @@ def make_sections(
             ``choices``.
     """
     signs = _signs(len(comparison.rows))
-    found = [
+    sections = [
         _systems(comparison, signs),
         _together(comparison),
         _pairs(comparison, dict(zip((row.name for row in comparison.rows), signs, strict=True))),
@@ -76,14 +77,18 @@ def make_sections(
         _types(comparison, signs),
     ]
     if choices is not None:
-        found += [_combinations(choices, signs), _choices(choices, signs, commands)]
-    return found
+        sections += [_combinations(choices, signs), _choices(choices, signs, commands)]
+    return sections
 
 
-def _combined(one: Candidate, names: Sequence[str]) -> tuple[str, str]:
+def _combined(candidate: ScoredCombination, names: Sequence[str]) -> tuple[str, str]:
     """Returns the rule of a combination in words, ``2 of 3`` for k of n, and its systems."""
-    rule = f"{one.rule.votes} of {len(one.members)}" if one.rule.name == "kofn" else one.rule.name
-    return rule, " + ".join(names[member] for member in one.members)
+    rule = (
+        f"{candidate.rule.votes} of {len(candidate.members)}"
+        if candidate.rule.name == "kofn"
+        else candidate.rule.name
+    )
+    return rule, " + ".join(names[member] for member in candidate.members)
 
 
 def _signs(count: int) -> list[str]:
@@ -109,11 +114,9 @@ def _systems(comparison: Comparison, signs: Sequence[str]) -> _Section:
     ]
     note = (
         "Strict match of document, type and offsets over "
-        f"{plural(comparison.documents, comparison.unit)} with "
-        f"{comparison.gold:,} gold mentions; in brackets the {LEVEL:.0%} interval (bootstrap "
-        f"over {comparison.unit}s, "
-        f"{comparison.resamples:,} "
-        f"draws, seed {comparison.seed})."
+        f"{plural(comparison.documents, comparison.unit)} with {comparison.gold:,} gold mentions; "
+        f"in brackets the {LEVEL:.0%} interval (bootstrap over {comparison.unit}s, "
+        f"{comparison.resamples:,} draws, seed {comparison.seed})."
     )
     return _Section(title="Systems", rows=[head, *rows], notes=[note])
 
@@ -121,13 +124,15 @@ def _systems(comparison: Comparison, signs: Sequence[str]) -> _Section:
 def _together(comparison: Comparison) -> _Section:
     head = ("all systems", "P", "R", "F1", "predicted", "TP", "FP", "FN")
     rows = [
-        (name, *_measured(found))
-        for name, found in (("union", comparison.union), ("intersection", comparison.intersection))
+        (name, *_measured(measured))
+        for name, measured in (
+            ("union", comparison.union),
+            ("intersection", comparison.intersection),
+        )
     ]
     note = (
         "The recall of the union limits every combination; a filter that kept exactly what is "
-        "right of it "
-        f"would have F1 {percent(comparison.oracle_f1)}."
+        f"right of it would have F1 {percent(comparison.oracle_f1)}."
     )
     return _Section(title="Together", rows=[head, *rows], notes=[note])
 
@@ -170,40 +175,37 @@ def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
     )
     if differing:
         rest = len(pairs) - len(differing)
-        others = f"; for the other {rest} the data do not show a difference" if rest else ""
+        unsupported = f"; for the other {rest} the data do not show a difference" if rest else ""
         yield (
             f"In F1, {_better(differing, signs)} at the level of {_ALPHA:.0%} by both "
-            f"tests{corrected}{others}."
+            f"tests{corrected}{unsupported}."
         )
     else:
         yield f"No difference in F1 is shown at the level of {_ALPHA:.0%} by both tests{corrected}."
     yield (
         "The tests (paired bootstrap; approximate randomisation) are about the choice of texts, "
-        "not about training "
-        "seeds; that a difference is not shown does not mean that there is none."
+        "not about training seeds; that a difference is not shown does not mean that there is none."
     )
     # two of all ways to swap differ as what was observed
     few = math.ldexp(2.0 * len(pairs), -comparison.documents)
     if few >= _ALPHA and not differing:
         yield (
             f"With {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} and "
-            f"{plural(comparison.documents, comparison.unit)} no difference can be shown, "
-            "however large: the "
-            "randomisation gives no corrected p-value below about "
-            f"{min(1.0, few):.3f}; give more {comparison.unit}s."
+            f"{plural(comparison.documents, comparison.unit)} no difference can be shown, however "
+            f"large: the randomisation gives no corrected p-value below about {min(1.0, few):.3f}; "
+            f"give more {comparison.unit}s."
         )
     smallest = min(1.0, 2 * len(pairs) / (comparison.resamples + 1))
     if smallest >= _ALPHA:
         needed = math.ceil(2 * len(pairs) / _ALPHA)
         yield (
             f"With {plural(len(pairs), 'pair')} and {plural(comparison.resamples, 'draw')} no "
-            "corrected "
-            f"p-value of the bootstrap can be below {smallest:.3f}: give --resamples {needed:,} "
-            "or more."
+            f"corrected p-value of the bootstrap can be below {smallest:.3f}: give --resamples "
+            f"{needed:,} or more."
         )
 
 
-def _better(pairs: Sequence[Pair], signs: Mapping[str, str]) -> str:
+def _better(pairs: Sequence[SystemPair], signs: Mapping[str, str]) -> str:
     """``A is better than B, C and D, B is better than D``."""
     worse: dict[str, list[str]] = {}
     for pair in pairs:
@@ -212,11 +214,11 @@ def _better(pairs: Sequence[Pair], signs: Mapping[str, str]) -> str:
         )
         worse.setdefault(signs[names[0]], []).append(signs[names[1]])
     return ", ".join(
-        f"{sign} is better than {_listed(others)}" for sign, others in sorted(worse.items())
+        f"{sign} is better than {_enumerate(losers)}" for sign, losers in sorted(worse.items())
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _enumerate(names: Sequence[str]) -> str:
     return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
 
 
@@ -224,9 +226,11 @@ def _types(comparison: Comparison, signs: Sequence[str]) -> _Section:
     head = ("type", "gold", "system", "P", "R", "F1", "only it finds")
     rows = []
     for name, counts in comparison.types.items():
-        found = [row.by_type.get(name, Counts(fn=counts.support)) for row in comparison.rows]
+        counts_by_system = [
+            row.by_type.get(name, Counts(fn=counts.support)) for row in comparison.rows
+        ]
         unique = [f"{number:,}" for number in comparison.unique_by_type[name]]
-        lines = zip((*signs, "union"), (*found, counts), (*unique, ""), strict=True)
+        lines = zip((*signs, "union"), (*counts_by_system, counts), (*unique, ""), strict=True)
         for at, (sign, own, only) in enumerate(lines):
             first = (name, f"{counts.support:,}") if at == 0 else ("", "")
             rows.append((*first, sign, *map(percent, vars(own.rates()).values()), only))
@@ -234,75 +238,72 @@ def _types(comparison: Comparison, signs: Sequence[str]) -> _Section:
 
 
 def _matrix(title: str, names: Sequence[str], numbers: Sequence[Sequence[int]]) -> _Section:
-    rows = [
-        (name, *("" if at == other else f"{number:,}" for other, number in enumerate(row)))
-        for at, (name, row) in enumerate(zip(names, numbers, strict=True))
-    ]
-    return _Section(title=title, rows=[("", *names), *rows])
+    rows: list[Sequence[str]] = [("", *names)]
+    for at, (name, row) in enumerate(zip(names, numbers, strict=True)):
+        cells = [f"{number:,}" for number in row]
+        cells[at] = ""
+        rows.append((name, *cells))
+    return _Section(title=title, rows=rows)
 
 
-def _combinations(choices: Choices, names: Sequence[str]) -> _Section:
+def _combinations(choices: SearchResult, names: Sequence[str]) -> _Section:
     head = ("rule", "systems", "P", "R", "F1")
-    different = [one for one in choices.candidates if not one.repeats]
+    different = [candidate for candidate in choices.candidates if not candidate.repeats]
     rows = [
         (
-            *_combined(one, names),
-            *map(percent, (one.precision, one.recall)),
-            f"{percent(one.f1)} [{percent(one.f1_interval[0])}, {percent(one.f1_interval[1])}]",
+            *_combined(candidate, names),
+            *map(percent, (candidate.precision, candidate.recall)),
+            f"{percent(candidate.f1)} [{', '.join(map(percent, candidate.f1_interval))}]",
         )
-        for one in different[:SHOWN]
+        for candidate in different[:SHOWN]
     ]
     note = (
         f"{plural(len(choices.candidates), 'combination')} of two or more systems were scored on "
-        "this gold, "
-        f"{len(different):,} of which keep different mentions"
+        f"this gold, {len(different):,} of which keep different mentions"
     )
-    shown = f"; these are the best {SHOWN} of them by F1" if len(different) > SHOWN else ""
-    return _Section(title="Combinations", rows=[head, *rows], notes=[f"{note}{shown}."])
+    limit_note = f"; these are the best {SHOWN} of them by F1" if len(different) > SHOWN else ""
+    return _Section(title="Combinations", rows=[head, *rows], notes=[f"{note}{limit_note}."])
 
 
-def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) -> _Section:
-    head = ("best", "rule", "systems", "P", "R", "F1", f"F1 less {names[choices.single]}")
-    rows, notes = [], []
+def _choices(choices: SearchResult, names: Sequence[str], commands: Sequence[str]) -> _Section:
+    single = names[choices.single]
+    rows: list[Sequence[str]] = [("best", "rule", "systems", "P", "R", "F1", f"F1 less {single}")]
+    notes = []
     aims: dict[str, list[str]] = {}  # command -> what it is best at
     for choice, command in zip(choices.choices, commands, strict=True):
-        if choice.chosen is None:
-            least, most = percent(choice.floor), percent(choice.reachable)
+        selection = choice.chosen
+        if selection is None:
             notes.append(
-                f"No combination has a {_FLOORS[choice.aim]} of at least {least}; the highest is "
-                f"{most}."
+                f"No combination has a {_FLOORS[choice.aim]} of at least {percent(choice.floor)}; "
+                f"the highest is {percent(choice.reachable)}."
             )
             continue
-        chosen = choice.chosen
-        cells = (*_combined(chosen.candidate, names), *_measured(chosen.measured)[:3])
-        rows.append((_aim(choice), *cells, _with_ends(chosen.gain, signed=True)))
+        cells = (*_combined(selection.candidate, names), *_measured(selection.measured)[:3])
+        rows.append((_aim(choice), *cells, _with_ends(selection.gain, signed=True)))
         aims.setdefault(command, []).append(_aim(choice))
-    shown = [("; ".join(listed), command) for command, listed in aims.items()]
-    best = choices.candidates[0]
-    if choices.choices[0].chosen is not None and choices.choices[0].chosen.gain.estimate <= 0:
-        notes.append(
-            f"No combination has a higher F1 than {names[choices.single]} alone "
-            f"({percent(best.f1)} at best)."
-        )
+    best = choices.choices[0].chosen
+    if best is not None and best.gain.estimate <= 0:
+        f1 = percent(choices.candidates[0].f1)
+        notes.append(f"No combination has a higher F1 than {single} alone ({f1} at best).")
     notes.append(
         "Chosen on this gold, so these figures flatter the choice: take development data here, "
-        "and score what was "
-        "chosen on other texts, once."
+        "and score what was chosen on other texts, once."
     )
-    return _Section(title="Choices", rows=[head, *rows], notes=notes, commands=shown)
+    labelled = [("; ".join(aim_names), command) for command, aim_names in aims.items()]
+    return _Section(title="Choices", rows=rows, notes=notes, commands=labelled)
 
 
-def _aim(choice: Choice) -> str:
+def _aim(choice: SearchChoice) -> str:
     if choice.aim not in _FLOORS:
         return "F1"
     return f"{choice.aim} at {_FLOORS[choice.aim]} >= {percent(choice.floor)}"
 
 
-def _measured(found: Measured) -> tuple[str, ...]:
+def _measured(measured: Measured) -> tuple[str, ...]:
     """Returns precision, recall and F1 with their intervals, then the counts."""
-    counts = (found.counts.predicted, *vars(found.counts).values())
+    counts = (measured.counts.predicted, *vars(measured.counts).values())
     return (
-        *map(_with_ends, (found.precision, found.recall, found.f1)),
+        *map(_with_ends, (measured.precision, measured.recall, measured.f1)),
         *(f"{count:,}" for count in counts),
     )
 

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from fascicle.core.wording import plural
 from fascicle.evaluation.link_scores import ALONE, CALIBRATION
-from fascicle.evaluation.reports.markdown import Table as MarkdownTable
-from fascicle.evaluation.reports.markdown import escaped
+from fascicle.evaluation.reports.markdown_table import MarkdownTable, escaped
 from fascicle.evaluation.reports.table import UNDEFINED, percent, ruled_rows
 
 # Figure -> its title, and what it means.
@@ -115,7 +114,7 @@ def link_tables(report: Mapping[str, Any]) -> list[LinkTable]:
     """Returns the tables of a report of `evaluation.link_report.links_report`; those without
     rows are left out.
     """
-    made = [
+    tables = [
         _figures(report),
         _types(report),
         _subsets(report),
@@ -123,14 +122,14 @@ def link_tables(report: Mapping[str, Any]) -> list[LinkTable]:
         _errors(report),
         _differences(report),
     ]
-    return [one for one in made if one.rows]
+    return [table for table in tables if table.rows]
 
 
 def links_text(report: Mapping[str, Any]) -> str:
     """Formats the report for a terminal."""
     parts = [
-        ruled_rows([_header(one), *([label, *cells] for label, cells in one.rows)])
-        for one in link_tables(report)
+        ruled_rows([_header(table), *([label, *cells] for label, cells in table.rows)])
+        for table in link_tables(report)
     ]
     return "\n\n".join([*parts, describe_scored(report)]) + "\n"
 
@@ -138,12 +137,12 @@ def links_text(report: Mapping[str, Any]) -> str:
 def links_markdown(report: Mapping[str, Any]) -> str:
     """Formats the report as a Markdown page."""
     parts = ["# Evaluation of links", describe_scored(report)]
-    for one in link_tables(report):
-        table = MarkdownTable(*(escaped(cell) for cell in _header(one)))
-        for label, cells in one.rows:
+    for link_table in link_tables(report):
+        table = MarkdownTable(*(escaped(cell) for cell in _header(link_table)))
+        for label, cells in link_table.rows:
             table.add(escaped(label), *cells)
-        means = [f"- {escaped(name)}: {meaning}" for name, meaning in one.means]
-        parts += [f"## {one.title}", table.text(), "\n".join(means)]
+        means = [f"- {escaped(name)}: {meaning}" for name, meaning in link_table.means]
+        parts += [f"## {link_table.title}", table.text(), "\n".join(means)]
     for system in report["systems"]:
         for error, rows in system["examples"].items():
             parts += [
@@ -163,9 +162,8 @@ def describe_scored(report: Mapping[str, Any]) -> str:
     )
     return (
         f"{plural(gold['mentions'], 'linked mention')} of {plural(gold['concepts'], 'concept')} in "
-        f"{plural(gold['documents'], 'document')}{none}; shares in percent, with 95 % intervals "
-        "by bootstrap over "
-        f"documents; {UNDEFINED} is undefined."
+        f"{plural(gold['documents'], 'document')}{none}; shares in percent, with 95 % intervals by "
+        f"bootstrap over documents; {UNDEFINED} is undefined."
     )
 
 
@@ -175,17 +173,16 @@ def describe(row: Mapping[str, Any]) -> str:
     tier = f" ({row['tier']}{score})" if row["answer"] else ""
     return (
         f"{row['type']} “{row['surface']}” in {row['document']} at {row['start']:,}: gold "
-        f"{_names(row['gold'])}; "
-        f"answer {_names(row['answer'])}{tier}"
+        f"{_names(row['gold'])}; answer {_names(row['answer'])}{tier}"
     )
 
 
 def _names(concepts: Sequence[Mapping[str, str]]) -> str:
-    shown = []
-    for one in concepts:
-        more = ", ".join(part for part in (one["label"], one["taxon"]) if part)
-        shown.append(f"{one['curie']} ({more})" if more else one["curie"])
-    return " and ".join(shown) or "none"
+    names = []
+    for concept in concepts:
+        more = ", ".join(part for part in (concept["label"], concept["taxon"]) if part)
+        names.append(f"{concept['curie']} ({more})" if more else concept["curie"])
+    return " and ".join(names) or "none"
 
 
 def _table(
@@ -203,24 +200,24 @@ def _table(
         facts: the other fields of the table.
     """
     systems = report["systems"]
-    named = tuple(one["name"] for one in systems)
-    found = tuple(
-        (title, tuple(cell for one in systems for cell in cells(one, key))) for title, key in rows
-    )
-    return LinkTable(systems=named, rows=found, **facts)
+    lines = []
+    for title, key in rows:
+        lines.append((title, tuple(cell for system in systems for cell in cells(system, key))))
+    names = tuple(system["name"] for system in systems)
+    return LinkTable(systems=names, rows=tuple(lines), **facts)
 
 
 def _figures(report: Mapping[str, Any]) -> LinkTable:
-    found = [one["figures"] for one in report["systems"]]
-    known = [
+    defined = {
         name
-        for name in _TITLES
-        if any(name in one and one[name]["value"] is not None for one in found)
-    ]
+        for system in report["systems"]
+        for name, row in system["figures"].items()
+        if row["value"] is not None
+    }
     return _table(
         report,
-        [(_TITLES[name][0], name) for name in known],
-        lambda one, name: _sure(one["figures"].get(name)),
+        [(title, name) for name, (title, _) in _TITLES.items() if name in defined],
+        lambda system, name: _sure(system["figures"].get(name)),
         anchor="figures",
         title="How good?",
         head="figure",
@@ -236,8 +233,10 @@ def _sure(row: Mapping[str, Any] | None) -> tuple[str, str, str]:
     if row is None or row["value"] is None:
         return (UNDEFINED,) * 3
     interval = row["interval"]
-    sure = f"{percent(interval['low'])} to {percent(interval['high'])}" if interval else UNDEFINED
-    return percent(row["value"]), sure, f"{row['whole']:,}" if "whole" in row else ""
+    interval_text = (
+        f"{percent(interval['low'])} to {percent(interval['high'])}" if interval else UNDEFINED
+    )
+    return percent(row["value"]), interval_text, f"{row['whole']:,}" if "whole" in row else ""
 
 
 def _types(report: Mapping[str, Any]) -> LinkTable:
@@ -246,7 +245,7 @@ def _types(report: Mapping[str, Any]) -> LinkTable:
     return _table(
         report,
         [(kind, kind) for kind in types if len(types) > 1],
-        lambda one, kind: (_value(one["types"][kind], name) for name in names),
+        lambda system, kind: (_value(system["types"][kind], name) for name in names),
         anchor="types",
         title="Types",
         head="type",
@@ -256,13 +255,13 @@ def _types(report: Mapping[str, Any]) -> LinkTable:
 
 def _subsets(report: Mapping[str, Any]) -> LinkTable:
     names = ("recall@1", "ceiling")
-    known = [name for name in _SUBSETS if all(name in one["subsets"] for one in report["systems"])]
+    common = set(_SUBSETS).intersection(*(system["subsets"] for system in report["systems"]))
     return _table(
         report,
-        [(_SUBSETS[name], name) for name in known],
-        lambda one, name: (
-            *(_value(one["subsets"][name], figure) for figure in names),
-            f"{one['subsets'][name]['recall@1']['whole']:,}",
+        [(title, name) for name, title in _SUBSETS.items() if name in common],
+        lambda system, name: (
+            *(_value(system["subsets"][name], figure) for figure in names),
+            f"{system['subsets'][name]['recall@1']['whole']:,}",
         ),
         anchor="subsets",
         title="Seen and unseen",
@@ -283,8 +282,8 @@ def _tiers(report: Mapping[str, Any]) -> LinkTable:
     nothing: Mapping[str, Any] = dict.fromkeys(names)
     return _table(
         report,
-        dict.fromkeys((tier, tier) for one in report["systems"] for tier in one["tiers"]),
-        lambda one, tier: (percent(one["tiers"].get(tier, nothing)[name]) for name in names),
+        dict.fromkeys((tier, tier) for system in report["systems"] for tier in system["tiers"]),
+        lambda system, tier: (percent(system["tiers"].get(tier, nothing)[name]) for name in names),
         anchor="tiers",
         title="Tiers",
         head="tier",
@@ -300,14 +299,11 @@ def _tiers(report: Mapping[str, Any]) -> LinkTable:
 def _errors(report: Mapping[str, Any]) -> LinkTable:
     names = ("wrong", "among")
     nothing: Mapping[str, int] = dict.fromkeys(names, 0)
+    errors = frozenset().union(*(system["errors"] for system in report["systems"]))
     return _table(
         report,
-        [
-            (error, error)
-            for error in _ERRORS
-            if any(error in one["errors"] for one in report["systems"])
-        ],
-        lambda one, error: (f"{one['errors'].get(error, nothing)[name]:,}" for name in names),
+        [(error, error) for error in _ERRORS if error in errors],
+        lambda system, error: (f"{system['errors'].get(error, nothing)[name]:,}" for name in names),
         anchor="errors",
         title="What goes wrong?",
         head="answers that are wrong",

@@ -4,24 +4,31 @@ on what each means.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
+from operator import add
 from typing import Any, Final
 
 from fascicle.core.wording import plural
 from fascicle.evaluation.report import BUCKETS_UNCORRECTED, explain_intervals, undefined_notes
 from fascicle.evaluation.report_parts import Errors, Report
+from fascicle.evaluation.reports.markdown_table import UNDEFINED, MarkdownTable, escaped, percent
+from fascicle.evaluation.reports.rows import (
+    add_bins,
+    add_calibrated_types,
+    add_rules,
+    add_subsets,
+    add_thresholds,
+    add_types,
+    types_of,
+)
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
 
-UNDEFINED: Final = "–"
-_SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|#~$&])")
 _RULES_MEAN: Final = (
     "Micro F1 under each rule of matching, one to one: *strict* wants the same type and spans, "
-    "*start only* and *end "
-    "only* the same type and that boundary, *loose* the same type and a character in common, "
-    "*span only* the same "
-    "spans of whatever type, *type only* the same type anywhere in the document."
+    "*start only* and *end only* the same type and that boundary, *loose* the same type and a "
+    "character in common, *span only* the same spans of whatever type, *type only* the same type "
+    "anywhere in the document."
 )
 _SUBSET_TITLES: Final = (
     ("seen", "seen in training (string and type)"),
@@ -41,60 +48,10 @@ def markdown(report: Report) -> str:
     parts += [_unreachable(report), _buckets(report)]
     parts += [
         part
-        for one in report["systems"]
-        for part in _system(one, several=len(report["systems"]) > 1)
+        for system in report["systems"]
+        for part in _system(system, several=len(report["systems"]) > 1)
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
-
-
-def escaped(text: str) -> str:
-    """Escapes text for Markdown and HTML, on one line, so that it is shown unchanged."""
-    return (
-        _SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("\\&", "&amp;").replace("\\<", "&lt;")
-    )
-
-
-def percent(value: float | None) -> str:
-    """Returns a share in percent with two decimals."""
-    return UNDEFINED if value is None else f"{100 * value:.2f}"
-
-
-class Table:
-    """Table that collects the reasons why some of its cells are undefined."""
-
-    def __init__(self, *header: str) -> None:
-        """Begins with a header; its first column is text, the others are numbers."""
-        self._rows = [list(header), [":--", *["--:"] * (len(header) - 1)]]
-        self._reasons: dict[str, None] = {}
-
-    def add(self, *cells: str) -> None:
-        """Adds a row."""
-        self._rows.append(list(cells))
-
-    def cell(self, row: Mapping[str, Any], name: str) -> str:
-        """Formats a number of a row in percent; if it is undefined, the reason is kept for the
-        notes.
-        """
-        if row[name] is None:
-            reasons = row.get("undefined", {})
-            self._reasons[reasons if isinstance(reasons, str) else reasons.get(name, "")] = None
-        return percent(row[name])
-
-    def because(self, reason: str) -> str:
-        """Returns an undefined cell."""
-        self._reasons[reason] = None
-        return UNDEFINED
-
-    def text(self) -> str:
-        """Returns the table, and below it the reasons."""
-        lines = ["| " + " | ".join(row) + " |" for row in self._rows]
-        reasons = [reason for reason in self._reasons if reason]
-        if reasons:
-            lines += [
-                "",
-                f"{UNDEFINED} is undefined: {'; '.join(escaped(reason) for reason in reasons)}.",
-            ]
-        return "\n".join(lines)
 
 
 def _head(report: Report) -> str:
@@ -104,55 +61,55 @@ def _head(report: Report) -> str:
         "# Evaluation",
         "",
         f"{len(report['systems'])} {'system' if len(report['systems']) == 1 else 'systems'} on "
-        f"{gold['documents']:,} "
-        f"documents with {plural(gold['mentions'], 'gold mention')} ({gold['discontinuous']:,} "
-        "discontinuous) of "
-        f"{plural(len(gold['types']), 'type')}.",
+        f"{gold['documents']:,} documents with {plural(gold['mentions'], 'gold mention')} "
+        f"({gold['discontinuous']:,} discontinuous) of {plural(len(gold['types']), 'type')}.",
         "No training corpus was given, so nothing is said about what was seen in training."
         if training is None
         else f"Training: {plural(training['documents'], 'document')} with "
         f"{plural(training['mentions'], 'mention')}.",
         "All scores are percentages over sets of (document, type, spans).",
     ]
-    if told := explain_intervals(gold):
-        lines.append(told)
+    if intervals := explain_intervals(gold):
+        lines.append(intervals)
     lines += [f"\n**{escaped(remark)}.**" for remark in report.get("remarks", ())]
     return "\n".join(lines)
 
 
 def _summary(report: Report) -> str:
-    table = Table("system", "P", "R", "F1", "macro F1", "gold", "predicted", "TP", "FP", "FN")
-    for one in report["systems"]:
-        strict = one["scores"]["rules"]["strict"]
-        rates = (_with_interval(table, one["scores"], name) for name in HEADLINE)
+    table = MarkdownTable(
+        "system", "P", "R", "F1", "macro F1", "gold", "predicted", "TP", "FP", "FN"
+    )
+    for system in report["systems"]:
+        strict = system["scores"]["rules"]["strict"]
+        rates = (_with_interval(table, system["scores"], name) for name in HEADLINE)
         numbers = (f"{strict['micro'][name]:,}" for name in ("gold", "predicted", "tp", "fp", "fn"))
-        table.add(escaped(one["name"]), *rates, *numbers)
-    told = "In brackets the 95 % interval, by bootstrap."
+        table.add(escaped(system["name"]), *rates, *numbers)
+    note = "In brackets the 95 % interval, by bootstrap."
     return "\n".join(
-        ["## Strict scores", "", table.text(), "", told, "", *_tests(report), *_remarks(report)]
+        ["## Strict scores", "", table.text(), "", note, "", *_tests(report), *_remarks(report)]
     )
 
 
-def _with_interval(table: Table, scores: Mapping[str, Any], name: str) -> str:
+def _with_interval(table: MarkdownTable, scores: Mapping[str, Any], name: str) -> str:
     """Returns a headline number with its interval in brackets."""
     average, number = name.split("_")
     row, interval = scores["rules"]["strict"][average], scores[f"{name}_interval"]
-    shown = table.cell(row, number)
+    text = table.share(row, number)
     if row[number] is None:
-        return shown
+        return text
     if interval is None:
-        return f"{shown} [{table.because(scores['undefined'][f'{name}_interval'])}]"
-    return f"{shown} [{percent(interval['low'])}, {percent(interval['high'])}]"
+        return f"{text} [{table.because(scores['undefined'][f'{name}_interval'])}]"
+    return f"{text} [{percent(interval['low'])}, {percent(interval['high'])}]"
 
 
 def _tests(report: Report) -> list[str]:
     """Returns the differences to the first system, with their paired intervals and tests."""
     if not report["differences"]:
         return []
-    table = Table("system", "less", "F1", "95 % interval, paired", "p", "corrected p")
+    table = MarkdownTable("system", "less", "F1", "95 % interval, paired", "p", "corrected p")
     remarks: list[str] = []
-    for one in report["differences"]:
-        test, f1 = one["test"], one["f1"]
+    for difference in report["differences"]:
+        test, f1 = difference["test"], difference["f1"]
         interval, why = test["f1_interval"], test.get("undefined", {})
         if interval:
             ends = f"{100 * interval['low']:+.2f} to {100 * interval['high']:+.2f}"
@@ -160,23 +117,23 @@ def _tests(report: Report) -> list[str]:
         else:
             cells = [table.because(why[name]) for name in ("f1_interval", "p_value", "p_holm")]
         strict = f1["strict"]
-        shown = UNDEFINED if strict is None else f"{100 * strict:+.2f}"
-        table.add(escaped(one["system"]), escaped(one["baseline"]), shown, *cells)
+        f1_text = UNDEFINED if strict is None else f"{100 * strict:+.2f}"
+        table.add(escaped(difference["system"]), escaped(difference["baseline"]), f1_text, *cells)
         remarks += [
-            f"- {escaped(one['system'])}: {sentence}"
+            f"- {escaped(difference['system'])}: {sentence}"
             for sentence in undefined_notes({"difference": interval}, report["gold"]["drawn"])
         ]
-    said = "p is of approximate randomisation; corrected by Holm for the number of systems."
-    return [table.text(), "", said, "", *remarks]
+    note = "p is of approximate randomisation; corrected by Holm for the number of systems."
+    return [table.text(), "", note, "", *remarks]
 
 
 def _remarks(report: Report) -> list[str]:
-    said = []
-    for one in report["systems"]:
-        scores: Mapping[str, Any] = one["scores"]
-        name = escaped(one["name"])
+    lines = []
+    for system in report["systems"]:
+        scores: Mapping[str, Any] = system["scores"]
+        name = escaped(system["name"])
         intervals = {number: scores[f"{number}_interval"] for number in HEADLINE}
-        said += [
+        lines += [
             f"- {name}: {sentence}"
             for sentence in undefined_notes(intervals, report["gold"]["drawn"])
         ]
@@ -185,93 +142,67 @@ def _remarks(report: Report) -> list[str]:
             ("predicted_only_types", "the predictions"),
         ):
             if scores[key]:
-                said.append(
+                lines.append(
                     f"- {name}: types in {where} only: {', '.join(map(escaped, scores[key]))}."
                 )
         if scores["missing_documents"]:
-            said.append(
-                f"- {name}: {plural(scores['missing_documents'], 'document')} without "
-                "predictions; nothing "
-                "counts as found in them."
+            lines.append(
+                f"- {name}: {plural(scores['missing_documents'], 'document')} without predictions; "
+                "nothing counts as found in them."
             )
         if any(scores["duplicates"].values()):
-            said.append(
-                f"- {name}: counted once though there more often: "
-                f"{scores['duplicates']['gold']:,} gold and "
-                f"{scores['duplicates']['predicted']:,} predicted mentions."
+            lines.append(
+                f"- {name}: counted once though there more often: {scores['duplicates']['gold']:,} "
+                f"gold and {scores['duplicates']['predicted']:,} predicted mentions."
             )
-    return said
+    return lines
 
 
 def _rules(report: Report) -> str:
-    table = Table("system", *(TITLES[rule] for rule in RULES))
-    for one in report["systems"]:
-        rows = one["scores"]["rules"]
-        table.add(escaped(one["name"]), *(table.cell(rows[rule]["micro"], "f1") for rule in RULES))
+    table = MarkdownTable("system", *(TITLES[rule] for rule in RULES))
+    add_rules(table, report["systems"])
     return "\n".join(["## Other rules of matching", "", _RULES_MEAN, "", table.text()])
 
 
 def _types(report: Report) -> str:
-    names = [escaped(one["name"]) for one in report["systems"]]
-    header = (
-        [f"{title} {name}" for name in names for title in ("P", "R", "F1", "loose F1")]
-        if len(names) > 1
-        else []
-    )
-    table = Table("type", "gold", *(header or ("P", "R", "F1", "loose F1")))
-    types = sorted(
-        {t for one in report["systems"] for t in one["scores"]["rules"]["strict"]["types"]}
-    )
-    for type_ in types:
-        cells = []
-        for one in report["systems"]:
-            strict, loose = (
-                one["scores"]["rules"][rule]["types"].get(type_) for rule in ("strict", "loose")
-            )
-            if strict is None or loose is None:
-                cells += [table.because("neither the gold nor this system has the type")] * 4
-                continue
-            cells += [table.cell(strict, name) for name in ("precision", "recall", "f1")] + [
-                table.cell(loose, "f1")
-            ]
-        table.add(escaped(type_), f"{report['gold']['types'].get(type_, 0):,}", *cells)
-    return "\n".join(["## Types", "", table.text()]) if types else ""
+    if not types_of(report["systems"]):
+        return ""
+    names = [escaped(system["name"]) for system in report["systems"]]
+    numbers = ("P", "R", "F1", "loose F1")
+    header = [f"{number} {name}" for name in names for number in numbers]
+    table = MarkdownTable("type", "gold", *(header if len(names) > 1 else numbers))
+    add_types(table, report)
+    return "\n".join(["## Types", "", table.text()])
 
 
 def _subsets(report: Report) -> str:
-    table = Table(
-        "gold mentions", "gold", *(f"recall {escaped(one['name'])}" for one in report["systems"])
-    )
-    for name, title in _SUBSET_TITLES:
-        rows = [one["subsets"][name] for one in report["systems"]]
-        gold = rows[0]["gold"]
-        table.add(
-            title,
-            UNDEFINED if gold is None else f"{gold:,}",
-            *(table.cell(row, "recall") for row in rows),
-        )
+    names = (f"recall {escaped(system['name'])}" for system in report["systems"])
+    table = MarkdownTable("gold mentions", "gold", *names)
+    add_subsets(table, report["systems"], _SUBSET_TITLES)
     return "\n".join(["## Subsets of the gold", "", "Strict recall.", "", table.text()])
 
 
 def _unreachable(report: Report) -> str:
     if not report["unreachable"]:
         return ""
-    table = Table("model", "gold", "out of reach", "highest recall")
-    for one in report["unreachable"]:
-        counts = (f"{one[name]:,}" for name in ("gold", "unreachable"))
+    table = MarkdownTable("model", "gold", "out of reach", "highest recall")
+    for model in report["unreachable"]:
+        counts = (f"{model[name]:,}" for name in ("gold", "unreachable"))
         table.add(
-            f"{escaped(one['model'])} ({one['family']})", *counts, table.cell(one, "recall_ceiling")
+            f"{escaped(model['model'])} ({model['family']})",
+            *counts,
+            table.share(model, "recall_ceiling"),
         )
-    said = [
-        f"- {escaped(one['model'])}: {row['count']:,} {name}: {row['means']}."
-        for one in report["unreachable"]
-        for name, row in one["reasons"].items()
+    reasons = [
+        f"- {escaped(model['model'])}: {row['count']:,} {name}: {row['means']}."
+        for model in report["unreachable"]
+        for name, row in model["reasons"].items()
     ]
     means = (
         "Gold mentions that no model with these units, windows, width, decoding and types "
         "can return exactly."
     )
-    return "\n".join(["## Gold out of reach", "", means, "", table.text(), "", *said])
+    return "\n".join(["## Gold out of reach", "", means, "", table.text(), "", *reasons])
 
 
 def _buckets(report: Report) -> str:
@@ -301,43 +232,48 @@ def _buckets(report: Report) -> str:
 
 
 def _bucket_table(report: Report, name: str) -> str:
-    first, *others = report["systems"]
-    named = (
-        [f"F1 {escaped(one['name'])}" for one in report["systems"]] if others else ["P", "R", "F1"]
+    first, *rest = report["systems"]
+    header = (
+        [f"F1 {escaped(system['name'])}" for system in report["systems"]]
+        if rest
+        else ["P", "R", "F1"]
     )
-    table = Table(
+    table = MarkdownTable(
         "interval",
         "gold",
-        *named,
-        *(f"{escaped(o['name'])} less {escaped(first['name'])}" for o in others),
+        *header,
+        *(f"{escaped(o['name'])} less {escaped(first['name'])}" for o in rest),
     )
     for at, bucket in enumerate(first["buckets"][name]):
-        rows = [one["buckets"][name][at] for one in report["systems"]]
-        shown = ["f1"] if others else ["precision", "recall", "f1"]
-        cells = [table.cell(row, number) for row in rows for number in shown]
+        rows = [system["buckets"][name][at] for system in report["systems"]]
+        numbers = ["f1"] if rest else ["precision", "recall", "f1"]
+        cells = [table.share(row, number) for row in rows for number in numbers]
         gaps = [difference["buckets"][name][at] for difference in report["differences"]]
         cells += [UNDEFINED if gap is None else f"{100 * gap:+.2f}" for gap in gaps]
         table.add(bucket["interval"], f"{bucket['gold']:,}", *cells)
     return table.text()
 
 
-def _system(one: Mapping[str, Any], *, several: bool) -> Iterable[str]:
-    of = f" of {escaped(one['name'])}" if several else ""
-    yield "\n".join([f"## Errors{of}", "", _classes(one["errors"]), "", _rates(one["errors"])])
-    yield _confusions(one["errors"])
-    yield _boundary_words(one["errors"])
-    yield _examples(one["errors"])
-    yield f"## Calibration{of}\n\n{_calibration(one['calibration'])}"
+def _system(system: Mapping[str, Any], *, several: bool) -> Iterable[str]:
+    of = f" of {escaped(system['name'])}" if several else ""
+    yield "\n".join(
+        [f"## Errors{of}", "", _classes(system["errors"]), "", _rates(system["errors"])]
+    )
+    yield _confusions(system["errors"])
+    yield _boundary_words(system["errors"])
+    yield _examples(system["errors"])
+    yield f"## Calibration{of}\n\n{_calibration(system['calibration'])}"
 
 
 def _classes(errors: Errors) -> str:
-    table = Table("class", "false positives", "false negatives", "beside a mention that was found")
-    for name, row in errors["classes"].items():
-        table.add(name, f"{row['fp']:,}", f"{row['fn']:,}", f"{row['beside_right']:,}")
-    totals = (
-        sum(row[side] for row in errors["classes"].values())
-        for side in ("fp", "fn", "beside_right")
+    table = MarkdownTable(
+        "class", "false positives", "false negatives", "beside a mention that was found"
     )
+    totals = [0, 0, 0]
+    for name, row in errors["classes"].items():
+        counts = (row["fp"], row["fn"], row["beside_right"])
+        totals = list(map(add, totals, counts))
+        table.add(name, *(f"{count:,}" for count in counts))
     table.add("all", *(f"{total:,}" for total in totals))
     return table.text()
 
@@ -349,18 +285,16 @@ def _rates(errors: Errors) -> str:
     return (
         f"As *bundling-learning* counts them, of {plural(rates['errors'], 'error')} (FP + FN): "
         f"{rates['type_errors']:,} type errors, TE-Rate {percent(rates['type_rate'])}, and "
-        f"{rates['boundary_errors']:,} boundary errors, BE-Rate "
-        f"{percent(rates['boundary_rate'])} "
-        f"({percent(errors['rates_same_type']['boundary_rate'])} with a gold mention "
-        "of the same type). These are shares of the errors: a system with fewer errors can have "
-        "higher rates."
+        f"{rates['boundary_errors']:,} boundary errors, BE-Rate {percent(rates['boundary_rate'])} "
+        f"({percent(errors['rates_same_type']['boundary_rate'])} with a gold mention of the same "
+        "type). These are shares of the errors: a system with fewer errors can have higher rates."
     )
 
 
 def _confusions(errors: Errors) -> str:
     if not errors["confusions"]:
         return ""
-    table = Table(
+    table = MarkdownTable(
         "gold type, taken for", "same span", "overlapping", "beside a mention that was found"
     )
     for row in errors["confusions"]:
@@ -379,17 +313,17 @@ def _confusions(errors: Errors) -> str:
 def _boundary_words(errors: Errors) -> str:
     if not errors["boundary_words"]:
         return ""
-    table = Table("words", "side", "prediction", "count")
+    table = MarkdownTable("words", "side", "prediction", "count")
     for row in errors["boundary_words"]:
-        told = {"added": "has them", "left out": "lacks them"}[row["change"]]
-        table.add(escaped(row["words"]), row["side"], told, f"{row['count']:,}")
+        change = {"added": "has them", "left out": "lacks them"}[row["change"]]
+        table.add(escaped(row["words"]), row["side"], change, f"{row['count']:,}")
     return "\n".join(["### Words at wrong boundaries", "", table.text()])
 
 
 def _examples(errors: Errors) -> str:
     lines = []
-    for kind, listed in errors["examples"].items():
-        lines += ["", f"#### {kind}", "", *(f"- {_example(example)}" for example in listed)]
+    for kind, examples in errors["examples"].items():
+        lines += ["", f"#### {kind}", "", *(f"- {_example(example)}" for example in examples)]
     return "\n".join(["### Examples, the surest first", *lines]) if lines else ""
 
 
@@ -400,19 +334,19 @@ def _example(example: Mapping[str, Any]) -> str:
     against = (
         ""
         if other is None
-        else f"; {partner} {_named(other)}{' (right)' if example['partner_right'] else ''}"
+        else f"; {partner} {_quote(other)}{' (right)' if example['partner_right'] else ''}"
     )
-    marked = _marked(example["context"], mention["spans"], start=example["context_start"])
+    context = _mark_spans(example["context"], mention["spans"], start=example["context_start"])
     return (
-        f"{own} {_named(mention)}{against}{score}, in {escaped(example['document'])}: … {marked} …"
+        f"{own} {_quote(mention)}{against}{score}, in {escaped(example['document'])}: … {context} …"
     )
 
 
-def _named(mention: Mapping[str, Any]) -> str:
+def _quote(mention: Mapping[str, Any]) -> str:
     return f"{escaped(mention['type'])} “{escaped(mention['text'])}”"
 
 
-def _marked(context: str, spans: Sequence[Sequence[int]], *, start: int) -> str:
+def _mark_spans(context: str, spans: Sequence[Sequence[int]], *, start: int) -> str:
     """Marks the mention in its context in bold; white space would end bold text, so words are
     marked one by one.
     """
@@ -422,12 +356,16 @@ def _marked(context: str, spans: Sequence[Sequence[int]], *, start: int) -> str:
         inside = context[low:high]
         edge = inside[: len(inside) - len(inside.lstrip())], inside[len(inside.rstrip()) :]
         core = escaped(inside)
-        parts += [_kept(context[at:low] + edge[0]), f"**{core}**" if core else "", edge[1] and " "]
+        parts += [
+            _keep_space(context[at:low] + edge[0]),
+            f"**{core}**" if core else "",
+            edge[1] and " ",
+        ]
         at = high
-    return "".join([*parts, _kept(context[at:])]).strip()
+    return "".join([*parts, _keep_space(context[at:])]).strip()
 
 
-def _kept(text: str) -> str:
+def _keep_space(text: str) -> str:
     """Escaped, with one space where white space was at an end."""
     if not text.strip():
         return " " if text else ""
@@ -437,45 +375,23 @@ def _kept(text: str) -> str:
 def _calibration(value: Mapping[str, Any]) -> str:
     if isinstance(reason := value.get("undefined"), str):
         return f"Undefined: {escaped(reason)}."
-    ece, brier, ap = (
-        value[name] for name in ("expected_calibration_error", "brier_score", "average_precision")
+    summary = (
+        f"{plural(value['predicted'], 'score')}: expected calibration error "
+        f"{percent(value['expected_calibration_error'])} %, Brier score "
+        f"{value['brier_score']:.4f}, average precision {percent(value['average_precision'])} %. "
+        f"{_temperature(value['temperature'])}"
     )
-    lines = [
-        f"{plural(value['predicted'], 'score')}: expected calibration error {percent(ece)} %, "
-        "Brier score "
-        f"{brier:.4f}, average precision {percent(ap)} %. {_temperature(value['temperature'])}",
-        "",
-    ]
-    bins = Table("score", "mentions", "mean score", "precision")
-    for at, one in enumerate(value["reliability"]):
-        label = f"{'[' if at == 0 else '('}{one['low']:.4g}, {one['high']:.4g}]"
-        row = one | {"undefined": "no mention has such a score"}
-        bins.add(
-            label, f"{one['count']:,}", bins.cell(row, "mean_score"), bins.cell(row, "precision")
-        )
-    types = Table("type", "predicted", "calibration error", "average precision")
-    for name, row in value["types"].items():
-        numbers = (
-            types.cell(row, number)
-            for number in ("expected_calibration_error", "average_precision")
-        )
-        types.add(escaped(name), f"{row['predicted']:,}", *numbers)
-    cuts = Table("wanted", "threshold", "precision", "recall")
-    for row in value["thresholds"]:
-        if row["threshold"] is None:
-            cuts.add(row["for"], cuts.because(row["undefined"]), UNDEFINED, UNDEFINED)
-        else:
-            cuts.add(
-                row["for"],
-                f"{row['threshold']:.4g}",
-                percent(row["precision"]),
-                percent(row["recall"]),
-            )
-    told = (
-        "Thresholds chosen on these documents hold for these; choose on development data what "
-        "is to be used."
+    bins = MarkdownTable("score", "mentions", "mean score", "precision")
+    add_bins(bins, value)
+    types = MarkdownTable("type", "predicted", "calibration error", "average precision")
+    add_calibrated_types(types, value)
+    cuts = MarkdownTable("wanted", "threshold", "precision", "recall")
+    add_thresholds(cuts, value)
+    caution = (
+        "Thresholds chosen on these documents hold for these; choose on development data what is "
+        "to be used."
     )
-    return "\n".join([*lines, bins.text(), "", types.text(), "", cuts.text(), "", told])
+    return "\n\n".join([summary, bins.text(), types.text(), cuts.text(), caution])
 
 
 def _temperature(value: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Final
 
 from fascicle.core.wording import plural, shorten
@@ -38,21 +39,31 @@ def table(
     """
     types = [_line(name, counts) for name, counts in scores.by_type.items()] if by_type else []
     averages = [_line("micro", scores.counts), _macro(scores)]
-    lenient = [_line(TITLES[one.rule], one.counts) for one in others]
+    lenient = [_line(TITLES[rule_scores.rule], rule_scores.counts) for rule_scores in others]
     blocks = [block for block in (types, averages, lenient) if block]
-    head, *rest = aligned_rows([_HEADER, *(row for block in blocks for row in block)])
-    body, lines = [head.rstrip()], iter(rest)
-    for block in blocks:
-        body += ["-" * len(head), *(next(lines).rstrip() for _ in block)]
-    said = _notes(scores, headline=headline, unit=unit)
+    notes = _notes(scores, headline=headline, unit=unit)
     if others:
-        said.append(
+        notes.append(
             "The last lines are micro scores under other rules of matching; docs/scores.md "
             "defines them."
         )
-    if any(UNDEFINED in row for block in blocks for row in block):
-        said.append(_undefined(scores))
-    return "\n".join([*body, "", *said]) + "\n"
+    if _has_undefined(chain.from_iterable(blocks)):
+        notes.append(_undefined(scores))
+    return "\n".join([*_ruled_blocks(blocks), "", *notes]) + "\n"
+
+
+def _ruled_blocks(blocks: Sequence[Sequence[Sequence[str]]]) -> Iterator[str]:
+    """Aligns blocks of rows below one header, with a rule above each."""
+    head, *rest = aligned_rows([_HEADER, *chain.from_iterable(blocks)])
+    yield head.rstrip()
+    lines = iter(rest)
+    for block in blocks:
+        yield "-" * len(head)
+        yield from (line.rstrip() for line in islice(lines, len(block)))
+
+
+def _has_undefined(rows: Iterable[Sequence[str]]) -> bool:
+    return any(UNDEFINED in row for row in rows)
 
 
 def systems_table(
@@ -71,37 +82,37 @@ def systems_table(
         by_type: whether there is a table of types.
         unit: what intervals were drawn over, see ``inputs.resampling_unit``.
     """
-    header = [
-        "system",
-        "P",
-        "R",
-        "F1",
-        *(["interval"] if headlines is not None else []),
-        "macro F1",
-    ]
-    header += [*(TITLES[rule] for rule in RULES if rule != "strict"), *_HEADER[5:]]
-    rows: list[Sequence[str]] = [header]
-    for one in systems:
-        line = _line(one.name, one.strict.counts)
-        lenient = (percent(figures(scores.counts).f1) for scores in one.others)
-        interval = [] if headlines is None else [_ends(headlines[one.name], "micro_f1")]
-        rows.append([*line[:4], *interval, _macro(one.strict)[3], *lenient, *line[5:]])
+    parts = [_system_rows(systems, headlines), *([_types(systems)] if by_type else [])]
     gold = systems[0].strict.counts.support
-    said = [
+    notes = [
         _notes(systems[0].strict)[0],
         f"There {'is' if gold == 1 else 'are'} {plural(gold, 'gold mention')}.",
         "From start only to type only: micro F1 under other rules of matching; docs/scores.md "
         "defines them.",
     ]
-    for one in systems:
-        headline = (headlines or {}).get(one.name)
-        said += [
-            f"{one.name}: {note}" for note in _notes(one.strict, headline=headline, unit=unit)[1:]
-        ]
-    parts = [rows, *([_types(systems)] if by_type else [])]
-    if any(UNDEFINED in row for part in parts for row in part):
-        said.append(_undefined(systems[0].strict))
-    return "\n\n".join([*map(ruled_rows, parts), "\n".join(said)]) + "\n"
+    for system in systems:
+        headline = (headlines or {}).get(system.name)
+        own = _notes(system.strict, headline=headline, unit=unit)[1:]
+        notes += [f"{system.name}: {note}" for note in own]
+    if _has_undefined(chain.from_iterable(parts)):
+        notes.append(_undefined(systems[0].strict))
+    return "\n\n".join([*map(ruled_rows, parts), "\n".join(notes)]) + "\n"
+
+
+def _system_rows(
+    systems: Sequence[ScoredSystem], headlines: Mapping[str, Headline] | None
+) -> list[Sequence[str]]:
+    interval = [] if headlines is None else ["interval"]
+    rules = (TITLES[rule] for rule in RULES if rule != "strict")
+    rows: list[Sequence[str]] = [
+        ["system", "P", "R", "F1", *interval, "macro F1", *rules, *_HEADER[5:]]
+    ]
+    for system in systems:
+        line = _line(system.name, system.strict.counts)
+        lenient = (percent(figures(scores.counts).f1) for scores in system.others)
+        ends = [] if headlines is None else [_ends(headlines[system.name], "micro_f1")]
+        rows.append([*line[:4], *ends, _macro(system.strict)[3], *lenient, *line[5:]])
+    return rows
 
 
 def _notes(
@@ -113,34 +124,34 @@ def _notes(
         if scores.rule == "strict"
         else f"Rule {TITLES[scores.rule]!r}"
     )
-    said = [f"{match} over {plural(len(scores.by_document), 'document')}."]
+    notes = [f"{match} over {plural(len(scores.by_document), 'document')}."]
     if headline is not None and headline.intervals:
-        said += _sure(headline, unit)
+        notes += _sure(headline, unit)
     if scores.duplicates_gold or scores.duplicates_predicted:
-        said.append(
+        notes.append(
             f"Duplicates counted once: {scores.duplicates_gold:,} in the gold, "
             f"{scores.duplicates_predicted:,} in the predictions."
         )
     if scores.missing:
-        said.append(
+        notes.append(
             f"Documents without predictions: {len(scores.missing):,}; nothing counts as found in "
             "them."
         )
     if scores.zero_rule != "zero":
-        said.append(f"Quantities without a denominator follow the rule {scores.zero_rule!r}.")
-    return said
+        notes.append(f"Quantities without a denominator follow the rule {scores.zero_rule!r}.")
+    return notes
 
 
 def _sure(headline: Headline, unit: str) -> list[str]:
     """Returns the intervals in one sentence, and what was left out of them."""
-    one = next(iter(headline.intervals.values()))
+    first = next(iter(headline.intervals.values()))
     reasons = {name: f" ({why})" for name, why in headline.undefined.items()}
     ends = (f"{NUMBERS[name]} {_ends(headline, name)}{reasons.get(name, '')}" for name in HEADLINE)
-    drawn = f"bootstrap over {unit}s, {plural(one.resamples, 'draw')}, seed {one.seed}"
-    found = {name: interval.as_dict() for name, interval in headline.intervals.items()}
+    drawn = f"bootstrap over {unit}s, {plural(first.resamples, 'draw')}, seed {first.seed}"
+    intervals = {name: interval.as_dict() for name, interval in headline.intervals.items()}
     return [
-        f"{one.level:.0%} intervals ({drawn}): {', '.join(ends)}.",
-        *undefined_notes(found, unit),
+        f"{first.level:.0%} intervals ({drawn}): {', '.join(ends)}.",
+        *undefined_notes(intervals, unit),
     ]
 
 
@@ -151,17 +162,16 @@ def _ends(headline: Headline, name: str) -> str:
 
 def _undefined(scores: Scores) -> str:
     return (
-        f"{UNDEFINED} is undefined: no prediction (P), no gold mention (R), or neither (F1); "
-        "macro averages take "
-        f"{ZERO_RULES[scores.zero_rule]:g} for it."
+        f"{UNDEFINED} is undefined: no prediction (P), no gold mention (R), or neither (F1); macro "
+        f"averages take {ZERO_RULES[scores.zero_rule]:g} for it."
     )
 
 
 def _types(systems: Sequence[ScoredSystem]) -> list[Sequence[str]]:
     """Formats F1 per type of each system."""
-    rows: list[Sequence[str]] = [["F1 by type", "gold", *(one.name for one in systems)]]
-    for name in sorted({name for one in systems for name in one.strict.by_type}):
-        counts = [one.strict.by_type.get(name, Counts()) for one in systems]
+    rows: list[Sequence[str]] = [["F1 by type", "gold", *(system.name for system in systems)]]
+    for name in sorted({name for system in systems for name in system.strict.by_type}):
+        counts = [system.strict.by_type.get(name, Counts()) for system in systems]
         gold = max(part.support for part in counts)
         rows.append([name, f"{gold:,}", *(percent(figures(part).f1) for part in counts)])
     return rows
@@ -195,16 +205,14 @@ def ruled_rows(rows: Sequence[Sequence[str]]) -> str:
 
 def aligned_rows(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns as `align_columns`; long names are cut."""
-    return align_columns([[shorten(cell) for cell in row] for row in rows])
+    return align_columns([list(map(shorten, row)) for row in rows])
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns of equal width, the first to the left, the numbers to the right."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if index == 0 else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *rest in rows:
+        cells = map(str.rjust, rest, widths[1:])
+        lines.append("  ".join([first.ljust(widths[0]), *cells]))
+    return lines

@@ -44,8 +44,8 @@ def _as_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     """Returns a mention for each fact of some mentions, with the fact as its type, and each
     once.
     """
-    found = {mention.key: mention for one in mentions for mention in _facts(one)}
-    return tuple(found.values())
+    by_key = {mention.key: mention for annotated in mentions for mention in _facts(annotated)}
+    return tuple(by_key.values())
 
 
 def _facts(mention: Mention) -> Iterator[Mention]:

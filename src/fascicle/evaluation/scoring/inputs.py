@@ -4,6 +4,7 @@ same.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,15 +32,15 @@ def layers(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tu
     Raises:
         InputError: two documents with one id.
     """
-    found: dict[str, tuple[Mention, ...]] = {}
+    mentions_by_document: dict[str, tuple[Mention, ...]] = {}
     check_argument(source, str, name="source", means="a str")
     for document in validate_documents(documents):
-        if document.id in found:
+        if document.id in mentions_by_document:
             raise InputError(
                 f"the document id {document.id!r} occurs twice; give each document an id of its own"
             )
-        found[document.id] = document.layer(source)
-    return found
+        mentions_by_document[document.id] = document.layer(source)
+    return mentions_by_document
 
 
 def only_source(sources: Iterable[str]) -> str:
@@ -51,16 +52,16 @@ def only_source(sources: Iterable[str]) -> str:
     Raises:
         InputError: there is none, or there are several and the caller must choose.
     """
-    found = sorted({*sources} - {GOLD})
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    names = sorted({*sources} - {GOLD})
+    if len(names) == 1:
+        return names[0]
+    if not names:
         raise InputError(
             "the documents hold no mention besides the gold; give documents that a system has "
             "annotated"
         )
     raise InputError(
-        f"the documents hold mentions of {', '.join(found)}; choose one of these with source"
+        f"the documents hold mentions of {', '.join(names)}; choose one of these with source"
     )
 
 
@@ -91,16 +92,16 @@ def check_texts(
         ):
             different.append(document)
     if different:
-        shown = ", ".join(repr(document.id) for document in different[:5])
+        names = ", ".join(repr(document.id) for document in different[:5])
         gold, other = different[0].text, texts().get(different[0].id) if texts is not None else None
         where = ""
         if other is not None:
             at = _first_difference(gold, other)
-            now, wanted = other[at : at + 20], gold[at : at + 20]
-            where = f", the first from character {at:,} on ({now!r} where the gold has {wanted!r})"
+            theirs, ours = other[at : at + 20], gold[at : at + 20]
+            where = f", the first from character {at:,} on ({theirs!r} where the gold has {ours!r})"
         raise InputError(
             "the predictions were made on another text than the gold in "
-            f"{plural(len(different), 'document')} ({shown}"
+            f"{plural(len(different), 'document')} ({names}"
             f"{', ...' if len(different) > 5 else ''})"
             f"{where}, so their offsets cannot be compared; predict on the texts of this gold file"
         )
@@ -127,12 +128,10 @@ def check_offsets(
     if beyond:
         document, mention = beyond[0]
         raise InputError(
-            f"{len(beyond):,} of the predicted mentions end behind the text of their document, "
-            "the first is the "
-            f"{mention.type} that ends at {mention.end:,} in {document.id!r}, which has "
-            f"{len(document.text):,} "
-            "characters; give predictions on the texts of this gold file, with offsets in "
-            "characters"
+            f"{len(beyond):,} of the predicted mentions end behind the text of their document, the "
+            f"first is the {mention.type} that ends at {mention.end:,} in {document.id!r}, which "
+            f"has {len(document.text):,} characters; give predictions on the texts of this gold "
+            "file, with offsets in characters"
         )
 
 
@@ -140,10 +139,10 @@ def text_unit(documents: Iterable[Document]) -> str:
     """Returns ``"sentence"`` if the source marks every document as one sentence, else
     ``"document"``.
     """
-    known = [document.sentences for document in documents]
+    sentences = [document.sentences for document in documents]
     return (
         "sentence"
-        if known and all(ranges is not None and len(ranges) <= 1 for ranges in known)
+        if sentences and all(ranges is not None and len(ranges) <= 1 for ranges in sentences)
         else "document"
     )
 
@@ -175,7 +174,7 @@ def by_sentence(
     Returns:
         ``id/1``, ``id/2`` ... -> the mentions of that sentence.
     """
-    found: dict[str, tuple[Mention, ...]] = {}
+    mentions_by_sentence: dict[str, tuple[Mention, ...]] = {}
     for document in documents:
         starts = [start for start, _ in document.sentences or ((0, 0),)]
         parts: list[list[Mention]] = [[] for _ in starts]
@@ -183,10 +182,10 @@ def by_sentence(
             document.layer(source) if predicted is None else predicted.get(document.id, ())
         ):
             parts[max(0, bisect_right(starts, mention.start) - 1)].append(mention)
-        found.update(
+        mentions_by_sentence.update(
             (f"{document.id}/{number}", tuple(part)) for number, part in enumerate(parts, start=1)
         )
-    return found
+    return mentions_by_sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,12 +235,12 @@ def score_system(
     """
     gold = layers(documents)
     scores = score_rules(gold, predicted, allow_missing=allow_missing)
-    said = {key: predicted.get(key, ()) for key in gold}
+    complete = {key: predicted.get(key, ()) for key in gold}
     return ScoredSystem(
         name=name,
-        predicted=said,
+        predicted=complete,
         scores=scores,
-        drawn=score_by_unit(documents, said, scores["strict"]),
+        drawn=score_by_unit(documents, complete, scores["strict"]),
     )
 
 
@@ -300,7 +299,7 @@ class _Stream:
         """Returns the number of the document that holds a character of the stream."""
         return bisect_right(self.starts, place) - 1
 
-    def shown(self, place: int) -> str:
+    def quote(self, place: int) -> str:
         """Quotes the text at a place, with its document, for a sentence."""
         if place >= len(self.characters):
             return "nothing more"
@@ -340,22 +339,29 @@ def match_by_order(
     if ours.characters != theirs.characters:
         raise InputError(_difference(ours, theirs, names))
     moved: dict[str, list[Mention]] = {identifier: [] for identifier in gold}
-    visible: dict[int, list[int]] = {}
-    for number, identifier in enumerate(theirs.ids):
-        found = mentions.get(identifier, ())
-        places = _visible(theirs.texts[number]) if found else []
-        for mention in found:
-            ranges = list(_in_stream(mention.spans, places, theirs.starts[number]))
-            if not ranges:
-                continue  # white space alone, which no file of words can hold
-            home = ours.document_at(ranges[0][0])
-            if ranges[-1][1] > ours.starts[home + 1]:
-                raise InputError(_across(mention, identifier, ours.ids[home], names))
-            at = visible.setdefault(home, _visible(ours.texts[home]) if home not in visible else [])
-            base = ours.starts[home]
-            spans = tuple((at[start - base], at[end - 1 - base] + 1) for start, end in ranges)
-            moved[ours.ids[home]].append(msgspec.structs.replace(mention, spans=spans))
-    return {identifier: unique(found)[0] for identifier, found in moved.items()}
+    visible = functools.cache(lambda number: _visible(ours.texts[number]))
+    for identifier, mention, ranges in _mentions_in_stream(theirs, mentions):
+        home = ours.document_at(ranges[0][0])
+        if ranges[-1][1] > ours.starts[home + 1]:
+            raise InputError(_across(mention, identifier, ours.ids[home], names))
+        spans = _out_of_stream(ranges, visible(home), ours.starts[home])
+        moved[ours.ids[home]].append(msgspec.structs.replace(mention, spans=spans))
+    return {identifier: unique(of_document)[0] for identifier, of_document in moved.items()}
+
+
+def _mentions_in_stream(
+    stream: _Stream, mentions: Mapping[str, Sequence[Mention]]
+) -> Iterator[tuple[str, Mention, list[tuple[int, int]]]]:
+    """Yields document, mention and ranges in the stream; white space alone, which no file of words
+    can hold, is left out.
+    """
+    for number, identifier in enumerate(stream.ids):
+        of_document = mentions.get(identifier, ())
+        places = _visible(stream.texts[number]) if of_document else []
+        for mention in of_document:
+            ranges = list(_in_stream(mention.spans, places, stream.starts[number]))
+            if ranges:
+                yield identifier, mention, ranges
 
 
 def _visible(text: str) -> list[int]:
@@ -372,16 +378,24 @@ def _in_stream(
             yield start_of_document + first, start_of_document + last
 
 
+def _out_of_stream(
+    ranges: Iterable[tuple[int, int]], places: Sequence[int], start_of_document: int
+) -> Fragments:
+    return tuple(
+        (places[start - start_of_document], places[end - 1 - start_of_document] + 1)
+        for start, end in ranges
+    )
+
+
 def _difference(ours: _Stream, theirs: _Stream, names: tuple[str, str]) -> str:
     place = _first_difference(ours.characters, theirs.characters)
-    gold, said = names
-    counts = [plural(len(one.ids), "document") for one in (theirs, ours)]
+    gold, predictions = names
+    counts = [plural(len(stream.ids), "document") for stream in (theirs, ours)]
     return (
-        f"the words of {said} ({counts[0]}) and {gold} ({counts[1]}) differ, so documents cannot "
-        "be matched by their "
-        f"order: {said} has {theirs.shown(place)}, where {gold} has {ours.shown(place)}; give "
-        "both files the same "
-        "texts in the same order, or the same document ids"
+        f"the words of {predictions} ({counts[0]}) and {gold} ({counts[1]}) differ, so documents "
+        f"cannot be matched by their order: {predictions} has {theirs.quote(place)}, where {gold} "
+        f"has {ours.quote(place)}; give both files the same texts in the same order, or the same "
+        "document ids"
     )
 
 
@@ -401,8 +415,7 @@ def _across(mention: Mention, theirs: str, ours: str, names: tuple[str, str]) ->
     places = ", ".join(f"{start}-{end}" for start, end in mention.spans)
     return (
         f"{names[1]}: the mention of type {mention.type!r} at {places} of document {theirs!r} "
-        "reaches beyond "
-        f"document {ours!r} of {names[0]}; give both files the same documents"
+        f"reaches beyond document {ours!r} of {names[0]}; give both files the same documents"
     )
 
 

@@ -1,16 +1,17 @@
 """Rules of matching: when a predicted and a gold mention of one document count as the same.
 
-=========  ==========================================
-===================================================== rule       a pair matches if it has
-elsewhere =========  ==========================================
-===================================================== strict     the same type and the same spans
-S-F1 span (BINDER), seqeval and nervaluate ``strict`` start      the same type and the same first
-character  S-F1 start (BINDER) end        the same type and the same last character   S-F1 end
-(BINDER) loose      the same type and a character in common     L-F1 (BINDER); nervaluate
-``ent_type``, see below span       the same spans, whatever the types          nervaluate ``exact``
-type       the same type, wherever it stands           ceiling of what better boundaries could give
-=========  ==========================================
-=====================================================
+======  ==========================================  ===========================================
+rule    a pair matches if it has                    elsewhere
+======  ==========================================  ===========================================
+strict  the same type and the same spans            S-F1 span (BINDER), seqeval and nervaluate
+                                                    ``strict``
+start   the same type and the same first character  S-F1 start (BINDER)
+end     the same type and the same last character   S-F1 end (BINDER)
+loose   the same type and a character in common     L-F1 (BINDER); nervaluate ``ent_type``, see
+                                                    below
+span    the same spans, whatever the types          nervaluate ``exact``
+type    the same type, wherever it stands           ceiling of what better boundaries could give
+======  ==========================================  ===========================================
 
 **One to one.** Under every rule a mention matches at most one mention of the other side, and as
 many pairs are made as possible: the true positives are the size of a maximum matching. So precision
@@ -72,26 +73,32 @@ def find_overlapping(first: Sequence[Fragments], second: Sequence[Fragments]) ->
         For each of the first, the places of those of the second that share a character with it, in
         rising order.
     """
-    found: list[list[int]] = [[] for _ in first]
+    overlaps: list[list[int]] = [[] for _ in first]
     if not first or not second:
-        return found
-    both = sorted(
-        [(spans[0][0], 0, at) for at, spans in enumerate(first)]
-        + [(spans[0][0], 1, at) for at, spans in enumerate(second)]
-    )
-    still_open: tuple[list[int], list[int]] = ([], [])
+        return overlaps
     sides = (first, second)
-    for start, side, at in both:
-        spans = sides[side][at]
-        other = sides[1 - side]
-        still_open[1 - side][:] = [o for o in still_open[1 - side] if other[o][-1][1] > start]
-        for o in still_open[1 - side]:
-            if fragments_overlap(spans, other[o]):
-                found[at if side == 0 else o].append(o if side == 0 else at)
-        still_open[side].append(at)
-    for places in found:
+    still_open: tuple[list[int], list[int]] = ([], [])
+    for start, side, number in _starts(*sides):
+        spans, opposite = sides[side][number], sides[1 - side]
+        reaching = [place for place in still_open[1 - side] if opposite[place][-1][1] > start]
+        still_open[1 - side][:] = reaching
+        for place in reaching:
+            if fragments_overlap(spans, opposite[place]):
+                pair = (number, place) if side == 0 else (place, number)
+                overlaps[pair[0]].append(pair[1])
+        still_open[side].append(number)
+    for places in overlaps:
         places.sort()
-    return found
+    return overlaps
+
+
+def _starts(*sides: Sequence[Fragments]) -> list[tuple[int, int, int]]:
+    """Returns the start, side and number of all mentions, in the order of the text."""
+    return sorted(
+        (spans[0][0], side, number)
+        for side, mentions in enumerate(sides)
+        for number, spans in enumerate(mentions)
+    )
 
 
 def shared_characters(a: Fragments, b: Fragments) -> int:
@@ -145,10 +152,10 @@ def count_matches(
         return _loose(gold, predicted)
     key = _KEYS[rule]
     sides = [Counter(key(type_, spans) for _, type_, spans in side) for side in (gold, predicted)]
-    found: Counter[str] = Counter()
+    matches: Counter[str] = Counter()
     for (name, _), count in (sides[0] & sides[1]).items():
-        found[name] += count
-    return found
+        matches[name] += count
+    return matches
 
 
 def _loose(gold: Collection[Identity], predicted: Collection[Identity]) -> Counter[str]:
@@ -156,11 +163,11 @@ def _loose(gold: Collection[Identity], predicted: Collection[Identity]) -> Count
     for side, mentions in zip(sides, (gold, predicted), strict=True):
         for _, type_, spans in mentions:
             side.setdefault(type_, []).append(spans)
-    found = {
+    pairs = {
         type_: overlapping_pairs(spans, sides[1].get(type_, []))
         for type_, spans in sides[0].items()
     }
-    return Counter({type_: count for type_, count in found.items() if count})
+    return Counter({type_: count for type_, count in pairs.items() if count})
 
 
 def overlapping_pairs(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
@@ -173,33 +180,30 @@ def overlapping_pairs(first: Sequence[Fragments], second: Sequence[Fragments]) -
     if not first or not second:
         return 0
     if all(len(spans) == 1 for spans in (*first, *second)):
-        return _swept(first, second)
-    return _augmented(first, second)
+        return _sweep(first, second)
+    return _augment(first, second)
 
 
-def _swept(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
+def _sweep(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
     """Matches mentions without gaps from left to right, in ``O(n log n)``.
 
     Of the mentions left, take the one that ends first. All it overlaps reach over its last
     character, so of these, one that ends earlier overlaps nothing that one that ends later does
     not: pairing it with the one that ends first is never worse than another choice.
     """
-    by_end = sorted(
-        (spans[0][1], spans[0][0], side, at)
-        for side, part in enumerate((first, second))
-        for at, spans in enumerate(part)
-    )
-    by_start = deque(sorted((start, end, side, at) for end, start, side, at in by_end))
+    ends = ([spans[0][1] for spans in first], [spans[0][1] for spans in second])
+    by_start = deque(_starts(first, second))
+    by_end = sorted(by_start, key=lambda mention: ends[mention[1]][mention[2]])
     waiting: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     used: tuple[set[int], set[int]] = (set(), set())
     pairs = 0
-    for end, _, side, at in by_end:
-        while by_start and by_start[0][0] < end:
-            _, other_end, other_side, other = by_start.popleft()
-            heapq.heappush(waiting[other_side], (other_end, other))
-        if at in used[side]:
+    for _, side, number in by_end:
+        while by_start and by_start[0][0] < ends[side][number]:
+            _, other_side, other = by_start.popleft()
+            heapq.heappush(waiting[other_side], (ends[other_side][other], other))
+        if number in used[side]:
             continue
-        used[side].add(at)
+        used[side].add(number)
         candidates = waiting[1 - side]
         while candidates and candidates[0][1] in used[1 - side]:
             heapq.heappop(candidates)
@@ -209,7 +213,7 @@ def _swept(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
     return pairs
 
 
-def _augmented(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
+def _augment(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
     """Matches any mentions: a maximum matching by augmenting paths, breadth first."""
     edges = find_overlapping(first, second)
     partner: dict[int, int] = {}  # of the second side
@@ -282,15 +286,15 @@ def gold_surfaces(documents: Iterable[Document]) -> Surfaces:
     )
 
 
-def _is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
+def _is_seen(mention: Mention, text: str, surfaces: Surfaces) -> bool:
     """True if a mention's surface and type occur in the training gold.
 
     Args:
         mention: of a document.
         text: of that document.
-        known: see ``gold_surfaces``.
+        surfaces: see ``gold_surfaces``.
     """
-    return (mention.text_in(text), mention.type) in known
+    return (mention.text_in(text), mention.type) in surfaces
 
 
 def nested_spans(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozenset[Fragments]]:
@@ -300,31 +304,31 @@ def nested_spans(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], fro
     Takes the time of sorting, plus that of comparing each mention with those that are open where it
     starts.
     """
-    given: dict[Fragments, set[Fragments]] = {}
+    spellings: dict[Fragments, set[Fragments]] = {}
     for mention in mentions:
-        given.setdefault(join_touching(mention.spans), set()).add(mention.spans)
+        spellings.setdefault(join_touching(mention.spans), set()).add(mention.spans)
     inner: set[Fragments] = set()
     outer: set[Fragments] = set()
     still_open: list[Fragments] = []
-    for spans in sorted(given, key=lambda spans: (spans[0][0], -spans[-1][1])):
+    for spans in sorted(spellings, key=lambda spans: (spans[0][0], -spans[-1][1])):
         still_open = [other for other in still_open if other[-1][1] > spans[0][0]]
         for other in still_open:
             # The second case: the same ends, sorted first, but with gaps.
             for inside, around in ((spans, other), (other, spans)):
                 if properly_inside(inside, around):
-                    inner |= given[inside]
-                    outer |= given[around]
+                    inner |= spellings[inside]
+                    outer |= spellings[around]
         still_open.append(spans)
     return frozenset(inner), frozenset(outer)
 
 
-def _same_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
+def _same_spans(mentions: Sequence[Mention]) -> frozenset[Fragments]:
     """Returns the spans whose characters are those of several mentions, of different types."""
-    given: dict[Fragments, list[Mention]] = {}
+    types: dict[Fragments, set[str]] = {}
     for mention in mentions:
-        given.setdefault(join_touching(mention.spans), []).append(mention)
+        types.setdefault(join_touching(mention.spans), set()).add(mention.type)
     return frozenset(
-        m.spans for found in given.values() if len({m.type for m in found}) > 1 for m in found
+        mention.spans for mention in mentions if len(types[join_touching(mention.spans)]) > 1
     )
 
 
@@ -371,24 +375,27 @@ def subset_recall(
                 f"the predictions lack the document {document.id!r}; give an empty entry if it has "
                 "none"
             )
-        found = identities(document.id, predicted[document.id])
+        predicted_keys = identities(document.id, predicted[document.id])
         for mention, names in _subsets(document, known):
-            hit = (document.id, mention.type, mention.spans) in found
+            hit = (document.id, mention.type, mention.spans) in predicted_keys
             for name in names:
                 counts[name][0] += 1
                 counts[name][1] += hit
-    return {name: Recall(gold=gold, found=found) for name, (gold, found) in counts.items()}
+    return {
+        name: Recall(gold=gold, found=predicted_keys)
+        for name, (gold, predicted_keys) in counts.items()
+    }
 
 
-def _subsets(document: Document, known: Surfaces | None) -> Iterator[tuple[Mention, list[str]]]:
+def _subsets(document: Document, surfaces: Surfaces | None) -> Iterator[tuple[Mention, list[str]]]:
     """Yields every gold mention with the names of its subsets."""
     gold = document.layer(GOLD)
     (inner, outer), same = nested_spans(gold), _same_spans(gold)
     for mention in gold:
         names = (
             []
-            if known is None
-            else ["seen" if _is_seen(mention, document.text, known) else "unseen"]
+            if surfaces is None
+            else ["seen" if _is_seen(mention, document.text, surfaces) else "unseen"]
         )
         names.append("inner" if mention.spans in inner else "outermost")
         if mention.spans in inner or mention.spans in outer:

@@ -26,7 +26,7 @@ from fascicle.core.arguments import check_argument
 from fascicle.core.document import Identity, Mention, identities
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.report_parts import Line
+from fascicle.evaluation.report_parts import LinePart
 from fascicle.evaluation.scoring.rules import RULES, RuleName, compares_types, count_matches
 from fascicle.runtime.combination.align import some_documents
 
@@ -73,11 +73,11 @@ class Counts:
         Args:
             zero_rule: the value of a quantity whose denominator is zero.
         """
-        known = vars(figures(self))
+        values = vars(figures(self))
         return Rates(
             **{
                 name: ZERO_RULES[zero_rule] if value is None else value
-                for name, value in known.items()
+                for name, value in values.items()
             }
         )
 
@@ -127,7 +127,9 @@ class Scores:
         if not rows:
             return Counts().rates(self.zero_rule)
         return Rates(
-            **{name: sum(getattr(row, name) for row in rows) / len(rows) for name in vars(rows[0])}
+            precision=sum(row.precision for row in rows) / len(rows),
+            recall=sum(row.recall for row in rows) / len(rows),
+            f1=sum(row.f1 for row in rows) / len(rows),
         )
 
     def rates(self, type_: str) -> Rates:
@@ -147,8 +149,8 @@ class Scores:
         }
 
     def _row(self, counts: Counts) -> dict[str, float | int]:
-        known = {"support": counts.support, "predicted": counts.predicted}
-        return {**vars(counts.rates(self.zero_rule)), **known, **vars(counts)}
+        totals = {"support": counts.support, "predicted": counts.predicted}
+        return {**vars(counts.rates(self.zero_rule)), **totals, **vars(counts)}
 
 
 def score(
@@ -205,12 +207,31 @@ def score_rules(
         UsageError: an unknown rule.
     """
     for name, side in (("gold", gold), ("predicted", predicted)):
-        check_argument(
-            side,
-            Mapping,
-            name=name,
-            means="a mapping of document id to mentions, as layers() makes",
+        means = "a mapping of document id to mentions, as layers() makes"
+        check_argument(side, Mapping, name=name, means=means)
+    _check_rules(rules, zero_rule)
+    missing = _check_documents(gold.keys(), predicted.keys(), allow_missing=allow_missing)
+    gold_sets, gold_duplicates = _sets(gold, side="gold")
+    predicted_sets, predicted_duplicates = _sets(predicted, side="predictions")
+    scores = {}
+    for rule in rules:
+        compared = {
+            identifier: _compare(keys, predicted_sets.get(identifier, set()), rule=rule)
+            for identifier, keys in gold_sets.items()
+        }
+        scores[rule] = _scores(
+            compared,
+            typed=compares_types(rule),
+            duplicates_gold=gold_duplicates,
+            duplicates_predicted=predicted_duplicates,
+            missing=missing,
+            zero_rule=zero_rule,
+            rule=rule,
         )
+    return scores
+
+
+def _check_rules(rules: Iterable[RuleName], zero_rule: ZeroRule) -> None:
     check_argument(zero_rule, str, name="zero_rule", means=f"one of {', '.join(ZERO_RULES)}")
     if zero_rule not in ZERO_RULES:
         raise UsageError(
@@ -222,34 +243,15 @@ def score_rules(
             raise UsageError(
                 f"the rule {rule!r} was given for matching; choose from {', '.join(RULES)}"
             )
-    missing = _check_documents(gold.keys(), predicted.keys(), allow_missing=allow_missing)
-    gold_sets, gold_duplicates = _sets(gold, side="gold")
-    predicted_sets, predicted_duplicates = _sets(predicted, side="predictions")
-    pairs = {
-        identifier: (found, predicted_sets.get(identifier, set()))
-        for identifier, found in gold_sets.items()
-    }
-    return {
-        rule: _scores(
-            {identifier: _compare(*sides, rule=rule) for identifier, sides in pairs.items()},
-            typed=compares_types(rule),
-            duplicates_gold=gold_duplicates,
-            duplicates_predicted=predicted_duplicates,
-            missing=missing,
-            zero_rule=zero_rule,
-            rule=rule,
-        )
-        for rule in rules
-    }
 
 
 def _scores(compared: Mapping[str, Mapping[str, Counts]], *, typed: bool, **facts: Any) -> Scores:
     """Scores from document -> type -> counts."""
-    by_document = {identifier: _sum(parts.values()) for identifier, parts in compared.items()}
+    by_document = {identifier: sum_counts(parts.values()) for identifier, parts in compared.items()}
     by_type = _by_type(compared) if typed else {}
     return Scores(
-        counts=_sum(by_document.values()),
-        by_type={name: _sum(parts.values()) for name, parts in by_type.items()},
+        counts=sum_counts(by_document.values()),
+        by_type={name: sum_counts(parts.values()) for name, parts in by_type.items()},
         by_document=by_document,
         by_document_type=by_type,
         **facts,
@@ -258,16 +260,16 @@ def _scores(compared: Mapping[str, Mapping[str, Counts]], *, typed: bool, **fact
 
 def _compare(gold: set[Identity], predicted: set[Identity], *, rule: RuleName) -> dict[str, Counts]:
     """Type -> counts of one document; the type is empty under a rule without types."""
-    wanted, said = (_tally(side, rule) for side in (gold, predicted))
+    gold_counts, predicted_counts = (_tally(side, rule) for side in (gold, predicted))
     if gold == predicted:
-        found: Mapping[str, int] = wanted  # whatever the rule, each matches itself
+        matches: Mapping[str, int] = gold_counts  # whatever the rule, each matches itself
     elif rule == "strict":
-        found = _tally(gold & predicted, rule)
+        matches = _tally(gold & predicted, rule)
     else:
-        found = count_matches(gold, predicted, rule=rule) if gold and predicted else {}
-    pairs = ((name, found.get(name, 0)) for name in wanted | said)
+        matches = count_matches(gold, predicted, rule=rule) if gold and predicted else {}
+    pairs = ((name, matches.get(name, 0)) for name in gold_counts | predicted_counts)
     return {
-        name: Counts(tp=tp, fp=said.get(name, 0) - tp, fn=wanted.get(name, 0) - tp)
+        name: Counts(tp=tp, fp=predicted_counts.get(name, 0) - tp, fn=gold_counts.get(name, 0) - tp)
         for name, tp in pairs
     }
 
@@ -291,7 +293,8 @@ def _by_type(compared: Mapping[str, Mapping[str, Counts]]) -> dict[str, dict[str
     return typed
 
 
-def _sum(parts: Iterable[Counts]) -> Counts:
+def sum_counts(parts: Iterable[Counts]) -> Counts:
+    """Adds counts up."""
     tp = fp = fn = 0
     for counts in parts:
         tp, fp, fn = tp + counts.tp, fp + counts.fp, fn + counts.fn
@@ -307,15 +310,14 @@ def _sets(
     sets, duplicates = {}, 0
     sources: set[str] = set()
     for identifier, mentions in side_of.items():
-        listed = _mentions(mentions, identifier, side)
-        sources.update(mention.source for mention in listed)
-        sets[identifier] = identities(identifier, listed)
-        duplicates += len(listed) - len(sets[identifier])
+        checked = _mentions(mentions, identifier, side)
+        sources.update(mention.source for mention in checked)
+        sets[identifier] = identities(identifier, checked)
+        duplicates += len(checked) - len(sets[identifier])
     if len(sources) > 1:
         raise InputError(
             f"the {side} hold mentions of {plural(len(sources), 'source')} "
-            f"({', '.join(sorted(sources))}); "
-            "a score is about one: choose it with source"
+            f"({', '.join(sorted(sources))}); a score is about one: choose it with source"
         )
     return sets, duplicates
 
@@ -323,10 +325,10 @@ def _sets(
 def _mentions(mentions: Iterable[Mention], identifier: str, side: str) -> list[Mention]:
     name = f"the {side} of document {identifier!r}"
     check_argument(mentions, Iterable, name=name, means="a list of mentions")
-    listed = list(mentions)
-    for one in listed:
-        check_argument(one, Mention, name=f"each of {name}", means="a Mention")
-    return listed
+    checked = list(mentions)
+    for mention in checked:
+        check_argument(mention, Mention, name=f"each of {name}", means="a Mention")
+    return checked
 
 
 def _check_documents(
@@ -336,26 +338,24 @@ def _check_documents(
     predictions.
     """
     gold_ids, predicted_ids = dict.fromkeys(gold), dict.fromkeys(predicted)
-    missing = tuple(one for one in gold_ids if one not in predicted_ids)
-    extra = tuple(one for one in predicted_ids if one not in gold_ids)
-    lacking, others = (some_documents(identifiers, shown=5) for identifiers in (missing, extra))
+    missing = tuple(identifier for identifier in gold_ids if identifier not in predicted_ids)
+    extra = tuple(identifier for identifier in predicted_ids if identifier not in gold_ids)
+    lacking, unknown = (some_documents(identifiers, shown=5) for identifiers in (missing, extra))
     if gold_ids and predicted_ids and len(missing) == len(gold_ids):
         raise InputError(
-            f"the gold ({lacking}) and the predictions ({others}) have no document in common; "
+            f"the gold ({lacking}) and the predictions ({unknown}) have no document in common; "
             "give predictions for the same corpus, with the same document ids"
         )
     if extra:
         raise InputError(
-            f"the predictions name {others} that the gold does not have; give the gold of these "
-            "documents too, "
-            "or predictions for the gold documents only"
+            f"the predictions name {unknown} that the gold does not have; give the gold of these "
+            "documents too, or predictions for the gold documents only"
         )
     if missing and not allow_missing:
         raise InputError(
             f"the predictions lack {lacking} of the {plural(len(gold_ids), 'document')} in the "
-            "gold; "
-            "predict these too, or allow missing documents, which are then scored as if nothing "
-            "was found in them"
+            "gold; predict these too, or allow missing documents, which are then scored as if "
+            "nothing was found in them"
         )
     return missing
 
@@ -410,7 +410,7 @@ def figures(counts: Counts) -> Figures:
     )
 
 
-def figures_row(counts: Counts) -> Line:
+def figures_row(counts: Counts) -> LinePart:
     """Counts with their figures, ready for JSON."""
     numbers = {
         "gold": counts.support,
@@ -419,7 +419,7 @@ def figures_row(counts: Counts) -> Line:
         "fp": counts.fp,
         "fn": counts.fn,
     }
-    return cast(Line, numbers | figures(counts).as_dict())
+    return cast(LinePart, numbers | figures(counts).as_dict())
 
 
 def no_interval(scores: Scores, name: str = "micro_f1") -> str:
@@ -464,6 +464,8 @@ def undefined_numbers(scores: Scores) -> dict[str, dict[str, str]]:
 
     Types are listed under ``"type NAME"``, so that none is mistaken for ``"micro"``.
     """
-    found = {"micro": figures(scores.counts).undefined}
-    found |= {f"type {name}": figures(counts).undefined for name, counts in scores.by_type.items()}
-    return {where: reasons for where, reasons in found.items() if reasons}
+    undefined = {"micro": figures(scores.counts).undefined}
+    undefined |= {
+        f"type {name}": figures(counts).undefined for name, counts in scores.by_type.items()
+    }
+    return {where: reasons for where, reasons in undefined.items() if reasons}

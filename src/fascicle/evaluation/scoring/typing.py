@@ -99,8 +99,8 @@ class TypingScores:
         """Mean over the types of the gold of the harmonic mean of their precision and recall; 0
         without gold.
         """
-        found = [counts.rates().f1 for name in self.types if (counts := self.counts(name)).support]
-        return sum(found) / len(found) if found else 0.0
+        values = [counts.rates().f1 for name in self.types if (counts := self.counts(name)).support]
+        return sum(values) / len(values) if values else 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the scores, ready for JSON."""
@@ -181,8 +181,7 @@ def published_protocol_f1(
         raise InputError(
             f"{right} right of {plural(contiguous, 'mention')} and {discontinuous_right} right of "
             f"{discontinuous} discontinuous ones cannot be; give counts of at least one mention, "
-            "none of them "
-            "larger than its whole"
+            "none of them larger than its whole"
         )
     precision = right / contiguous
     recall = right / (contiguous + discontinuous - discontinuous_right) if discontinuous else 1.0
@@ -223,8 +222,8 @@ def fit_lookup(pairs: Iterable[tuple[Hashable, str]]) -> TypeLookup:
     Raises:
         InputError: no pair.
     """
-    given: Sequence[tuple[Hashable, str]] = list(pairs)
-    overall = Counter(name for _, name in given)
+    pairs_: Sequence[tuple[Hashable, str]] = list(pairs)
+    overall = Counter(name for _, name in pairs_)
     if not overall:
         raise InputError(
             "the training text holds no mention, so no string has a type; give annotated text"
@@ -234,10 +233,10 @@ def fit_lookup(pairs: Iterable[tuple[Hashable, str]]) -> TypeLookup:
         return -overall[name], name
 
     by_string: dict[Hashable, Counter[str]] = {}
-    for string, name in given:
+    for string, name in pairs_:
         by_string.setdefault(string, Counter())[name] += 1
     best = {
-        string: min(found, key=lambda name: (-found[name], *rank(name)))
-        for string, found in by_string.items()
+        string: min(counts, key=lambda name: (-counts[name], *rank(name)))
+        for string, counts in by_string.items()
     }
     return TypeLookup(majority=min(overall, key=rank), by_string=best)

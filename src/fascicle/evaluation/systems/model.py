@@ -84,28 +84,28 @@ def predict(
         UsageError: an ensemble or a dictionary where probabilities are asked for.
         OutputError: the distributions file cannot be written.
     """
-    name, mentions, notes = (_probed if request.distributions else _annotated)(
+    name, mentions, notes = (_probe if request.distributions else _annotate)(
         request, gold, events, watch
     )
     hashes = {document.id: text_hash(document.text) for document in gold}
     return name, Predictions(path=request.model, mentions=mentions, hashes=hashes, notes=notes)
 
 
-_Found = tuple[str, dict[str, Sequence[Mention]], tuple[str, ...]]
+_ModelMentions = tuple[str, dict[str, Sequence[Mention]], tuple[str, ...]]
 
 
-def _annotated(
+def _annotate(
     request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch
-) -> _Found:
+) -> _ModelMentions:
     predictor = open_model(request.model, request.choices, threads=request.threads)
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in gold)
-    found = events.observe(watch(predictor.stream(bare)))
-    return predictor.name, {document.id: document.mentions for document in found}, ()
+    annotated = events.observe(watch(predictor.stream(bare)))
+    return predictor.name, {document.id: document.mentions for document in annotated}, ()
 
 
-def _probed(
+def _probe(
     request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch
-) -> _Found:
+) -> _ModelMentions:
     # late: what reads prediction files needs no network
     from fascicle.runtime.choice import with_end_rule
 
@@ -147,7 +147,7 @@ class _Probe:
     events: EventCounts
     mentions: dict[str, Sequence[Mention]] = field(default_factory=dict)
     unreachable: Counter[str] = field(default_factory=Counter)
-    asked: int = 0
+    total: int = 0
 
     def entries(self, gold: Iterable[Document]) -> Iterator[MentionDistribution]:
         """Yields every gold mention, in order."""
@@ -157,18 +157,18 @@ class _Probe:
             for event in patch.events:
                 self.events.add(event, document.id)
             answers = {(mention.type, mention.spans) for mention in patch.add}
-            for one in probed.gold:
-                self.asked += 1
-                self.unreachable.update([one.unreachable] if one.unreachable else [])
+            for answer in probed.gold:
+                self.total += 1
+                self.unreachable.update([answer.unreachable] if answer.unreachable else [])
                 yield MentionDistribution(
                     document=document.id,
-                    spans=one.mention.spans,
-                    type=one.mention.type,
-                    found=(one.mention.type, one.mention.spans) in answers,
+                    spans=answer.mention.spans,
+                    type=answer.mention.type,
+                    found=(answer.mention.type, answer.mention.spans) in answers,
                     probabilities=()
-                    if one.probabilities is None
-                    else tuple(one.probabilities.tolist()),
-                    unreachable=one.unreachable,
+                    if answer.probabilities is None
+                    else tuple(answer.probabilities.tolist()),
+                    unreachable=answer.unreachable,
                 )
 
     def notes(self) -> Iterator[str]:
@@ -179,11 +179,10 @@ class _Probe:
                 "are found is after it"
             )
         if self.unreachable:
-            listed = ", ".join(
+            reasons = ", ".join(
                 f"{reason} {count:,}" for reason, count in self.unreachable.most_common()
             )
             yield (
-                f"{self.unreachable.total():,} of {self.asked:,} gold mentions have no "
-                "probability, for the model "
-                f"cannot return them: {listed}"
+                f"{self.unreachable.total():,} of {self.total:,} gold mentions have no "
+                f"probability, for the model cannot return them: {reasons}"
             )

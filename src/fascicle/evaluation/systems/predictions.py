@@ -1,32 +1,25 @@
-"""Predictions of a file, and matching of the documents of two files by their ids or their order."""
+"""Predictions of a file: what it says about each document, whatever its format."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Final
 
-import msgspec
-
-from fascicle.core.document import GOLD, Document, Event, Mention, in_order
+from fascicle.core.document import GOLD, Document, Event, Mention
 from fascicle.core.files.pipes import is_pipe
 from fascicle.core.files.source import STDIN, Source, stem
-from fascicle.core.mention import Span
-from fascicle.core.wording import plural, typo_hint
+from fascicle.core.wording import typo_hint
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import (
     check_offsets,
     check_texts,
-    match_by_order,
     only_source,
     text_unit,
 )
 from fascicle.formats.account import EventCounts
-from fascicle.formats.brat_lines import agrees
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.files import ORIGINAL_ID
-from fascicle.formats.offset_units import StatedMention, convert_spans, fit_offsets
 from fascicle.formats.predictions import TablePrediction, read, text_hash
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, read_file
@@ -73,8 +66,8 @@ class Predictions:
         unit: what its documents are: ``"sentence"`` where the file says so of each, else
             ``"document"``.
         notes: sentences about the file that a user must know.
-        told: document id -> the texts that the file gives for mentions beside their offsets, where
-            it is a table.
+        stated: document id -> the texts that the file gives for mentions beside their offsets,
+            where it is a table.
     """
 
     path: str
@@ -89,7 +82,7 @@ class Predictions:
     matched: str = ""
     unit: str = "document"
     notes: tuple[str, ...] = ()
-    told: Mapping[str, Sequence[tuple[Mention, Sequence[str]]]] = field(
+    stated: Mapping[str, Sequence[tuple[Mention, Sequence[str]]]] = field(
         default_factory=dict, repr=False
     )
 
@@ -119,13 +112,11 @@ class Predictions:
         """Returns those of one source; ``None`` for all."""
         if source is None:
             return self
-        return replace(
-            self,
-            mentions={
-                i: tuple(m for m in found if m.source == source)
-                for i, found in self.mentions.items()
-            },
-        )
+        own = {
+            identifier: tuple(filter(lambda mention: mention.source == source, mentions))
+            for identifier, mentions in self.mentions.items()
+        }
+        return replace(self, mentions=own)
 
     def of_one_system(self, source: str = "") -> Predictions:
         """Returns those of one source of documents; a prediction file stands for one system unless
@@ -141,16 +132,16 @@ class Predictions:
             UsageError: the file has mentions, but none of that source.
             InputError: documents have mentions of several sources, and none was chosen.
         """
-        found = self.sources
-        if source and found and source not in found and self.lists_all:
-            hint = typo_hint(source, found)
+        sources = self.sources
+        if source and sources and source not in sources and self.lists_all:
+            hint = typo_hint(source, sources)
             raise UsageError(
                 f"{self.path} holds no mention of {source!r}{hint}; it has those of "
-                f"{', '.join(sorted(found))}"
+                f"{', '.join(sorted(sources))}"
             )
         if not self.lists_all or not (source or self.formats):
             return self
-        return self.of(source or (GOLD if found <= {GOLD} else only_source(found)))
+        return self.of(source or (GOLD if sources <= {GOLD} else only_source(sources)))
 
     def system(self, name: str) -> System:
         """Returns the same for a rule that combines systems.
@@ -180,15 +171,14 @@ class Predictions:
             InputError: the texts differ, a mention ends beyond its text, or a document is none of
                 these.
         """
-        others = (
+        unknown = (
             sorted(self.mentions.keys() - {document.id for document in documents}) if only else []
         )
         try:
-            if others:
+            if unknown:
                 raise InputError(
-                    f"there are predictions for {some_documents(others)}, not among {only}; give "
-                    "predictions for these "
-                    "alone, with the same ids"
+                    f"there are predictions for {some_documents(unknown)}, not among {only}; give "
+                    "predictions for these alone, with the same ids"
                 )
             check_texts(documents, self.hashes, texts=self.texts)
             check_offsets(documents, self.mentions)
@@ -216,15 +206,17 @@ def read_predictions(
     report = ReadReport()
     documents = read_file(path, reading, report=report)
     is_read_once = path == STDIN or is_pipe(path)
-    found = collect(
+    predictions = collect(
         documents if events is None else events.observe(documents),
         path=path,
         with_texts=is_read_once,
     )
     reread = (
-        found.texts if is_read_once else lambda: {d.id: d.text for d in read_file(path, reading)}
+        predictions.texts
+        if is_read_once
+        else lambda: {d.id: d.text for d in read_file(path, reading)}
     )
-    return replace(found, texts=reread, formats=frozenset(report.formats.values()))
+    return replace(predictions, texts=reread, formats=frozenset(report.formats.values()))
 
 
 def collect(
@@ -269,19 +261,19 @@ def collect(
 
 
 def _from_predictions(path: str, encoding: str, *, lists_all: bool) -> Predictions:
-    mentions, hashes, events, told, notes = {}, {}, {}, {}, list[str]()
+    mentions, hashes, events, stated, notes = {}, {}, {}, {}, list[str]()
 
-    def tell(codec: str, how: str) -> None:
+    def note_encoding(codec: str, how: str) -> None:
         notes.append(f"{path} was read as {codec}: {how}")
 
-    for prediction in read(Source(path=path, encoding=encoding, told=tell)):
+    for prediction in read(Source(path=path, encoding=encoding, told=note_encoding)):
         mentions[prediction.id] = prediction.mentions
         if prediction.sha256 is not None:
             hashes[prediction.id] = prediction.sha256
         if prediction.events:
             events[prediction.id] = prediction.events
         if isinstance(prediction, TablePrediction) and prediction.told:
-            told[prediction.id] = prediction.told
+            stated[prediction.id] = prediction.told
     return Predictions(
         path=path,
         mentions=mentions,
@@ -289,7 +281,7 @@ def _from_predictions(path: str, encoding: str, *, lists_all: bool) -> Predictio
         events=events,
         lists_all=lists_all,
         notes=tuple(notes),
-        told=told,
+        stated=stated,
     )
 
 
@@ -305,172 +297,10 @@ def read_system(request: PredictionRequest, *, events: EventCounts | None = None
         InputError: a file that cannot be read or is plain text, which ``annotate`` writes for
             reading; or several sources, none of which was chosen.
     """
-    found = read_predictions(request, events=events)
-    if found.formats == {"plain"} and any(found.lengths.values()):
+    predictions = read_predictions(request, events=events)
+    if predictions.formats == {"plain"} and any(predictions.lengths.values()):
         raise InputError(
-            f"{found.path} is plain text without mentions; give predictions in a format with "
-            "mentions, such as "
-            "jsonl, conll, brat, tsv or predictions"
+            f"{predictions.path} is plain text without mentions; give predictions in a format with "
+            "mentions, such as jsonl, conll, brat, tsv or predictions"
         )
-    return found.of_one_system(request.source)
-
-
-def align_to_documents(reference: Predictions, other: Predictions) -> Predictions:
-    """Aligns predictions to the documents of another file, where ids and offsets of the two differ.
-
-    Args:
-        reference: whose documents they are to be.
-        other: whose mentions.
-
-    Returns:
-        The second argument itself where its ids and offsets can be taken as they are, or where the
-        difference is for others to report. A note says how many mentions of a table have other text
-        at their offsets than it says.
-
-    Raises:
-        InputError: the ids are made from file names, and the words differ.
-    """
-    if other.told and reference.texts:
-        other = _in_code_points(other, reference.texts())
-        other = replace(other, notes=(*other.notes, *_misfits(other, reference.texts())))
-    differing = _differing(reference, other)
-    if differing == []:
-        return other
-    texts = (reference.texts(), other.texts()) if reference.texts and other.texts else None
-    if (
-        texts
-        and differing
-        and all(_bare(texts[0][one]) == _bare(texts[1][one]) for one in differing)
-    ):
-        moved = _by_characters(other, differing, *texts)
-        how = (
-            f"texts that differ in white space alone: {len(differing):,}; mentions were placed "
-            "by the other characters"
-        )
-        return _moved(reference, other, moved, how)
-    if not (reference.is_named_after_file or other.is_named_after_file):
-        return other
-    how = f"documents were matched with those of {reference.path} by their order, not by ids"
-    ours = [reference.hashes.get(identifier) for identifier in reference.mentions]
-    if ours == [other.hashes.get(identifier) for identifier in other.mentions] and None not in ours:
-        return _moved(
-            reference,
-            other,
-            dict(zip(reference.mentions, other.mentions.values(), strict=True)),
-            how,
-        )
-    if texts is None:
-        return other
-    return _moved(
-        reference,
-        other,
-        match_by_order(*texts, other.mentions, names=(reference.path, other.path)),
-        how,
-    )
-
-
-def _in_code_points(other: Predictions, texts: Mapping[str, str]) -> Predictions:
-    """Converts the offsets of a table, document by document, if another unit fits the texts
-    beside them better.
-    """
-    mentions, told = dict(other.mentions), dict(other.told)
-    units: list[str] = []
-    for identifier in other.told.keys() & texts.keys():
-        text = texts[identifier]
-        stated = [
-            StatedMention(mention.spans, beside[0]) for mention, beside in other.told[identifier]
-        ]
-        fit = fit_offsets(text, stated, agrees=partial(_agrees_in, text))
-        if not fit.how:
-            continue
-        moved = {
-            mention.key: msgspec.structs.replace(mention, spans=spans)
-            for mention in mentions[identifier]
-            if min(map(min, spans := convert_spans(mention.spans, fit.convert))) >= 0
-        }
-        units.append(fit.how)
-        mentions[identifier] = in_order(
-            moved.get(mention.key, mention) for mention in mentions[identifier]
-        )
-        told[identifier] = [
-            (moved.get(mention.key, mention), beside) for mention, beside in told[identifier]
-        ]
-    if not units:
-        return other
-    note = (
-        f"{other.path}: the offsets of {plural(len(units), 'document')} count {units[0]}; "
-        "they were moved"
-    )
-    return replace(other, mentions=mentions, told=told, notes=(*other.notes, note))
-
-
-def _agrees_in(text: str, beside: str, spans: Sequence[Span]) -> bool:
-    return agrees(beside, text, spans)
-
-
-def _misfits(other: Predictions, texts: Mapping[str, str]) -> Iterator[str]:
-    found = [
-        (identifier, mention, told)
-        for identifier, listed in other.told.items()
-        for mention, told in listed
-        if identifier in texts
-        and not any(agrees(one, texts[identifier], mention.spans) for one in told)
-    ]
-    if found:
-        identifier, mention, told = found[0]
-        yield (
-            f"{other.path}: {len(found):,} of "
-            f"{plural(sum(map(len, other.told.values())), 'mention')} have one text "
-            f"in the file and another at their offsets, the first {told[0][:80]!r} at "
-            f"{mention.start:,} of "
-            f"{identifier!r}; their offsets are from other texts, or count another unit"
-        )
-
-
-def _moved(
-    reference: Predictions, other: Predictions, mentions: Mapping[str, Sequence[Mention]], how: str
-) -> Predictions:
-    """Mentions with offsets into the texts of the reference, and what goes with its documents."""
-    # else documents are cut otherwise, and events belong to none of these
-    alike = len(other.mentions) == len(mentions)
-    names = dict(zip(other.mentions, mentions, strict=True)) if alike else {}
-    return replace(
-        other,
-        mentions=mentions,
-        hashes={one: reference.hashes[one] for one in mentions if one in reference.hashes},
-        lengths={one: reference.lengths[one] for one in mentions if one in reference.lengths},
-        events={names[identifier]: events for identifier, events in other.events.items() if alike},
-        repeated={one: original for one, original in other.repeated.items() if one in mentions},
-        texts=None,
-        matched=how,
-    )
-
-
-def _differing(reference: Predictions, other: Predictions) -> list[str] | None:
-    """Ids that both files have, but for different texts; ``None`` if they share no id."""
-    shared = [identifier for identifier in other.mentions if identifier in reference.mentions]
-    if not shared:
-        return None
-    known = ((one, reference.hashes.get(one), other.hashes.get(one)) for one in shared)
-    return [
-        one
-        for one, ours, theirs in known
-        if ours is not None and theirs is not None and ours != theirs
-    ]
-
-
-def _by_characters(
-    other: Predictions, differing: Sequence[str], gold: Mapping[str, str], texts: Mapping[str, str]
-) -> dict[str, Sequence[Mention]]:
-    """Offsets moved by the characters between which only the white space differs, as PubTator
-    changes line breaks.
-    """
-    moved = {
-        one: match_by_order({one: gold[one]}, {one: texts[one]}, other.mentions)[one]
-        for one in differing
-    }
-    return {**other.mentions, **moved}
-
-
-def _bare(text: str) -> str:
-    return "".join(text.split())
+    return predictions.of_one_system(request.source)

@@ -15,10 +15,10 @@ from fascicle.core.document import GOLD
 from fascicle.core.files.source import STDIN, distinguishing_folders, open_bytes, stem
 from fascicle.core.wording import typo_hint
 from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.systems.alignment import align_to_documents
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
     Predictions,
-    align_to_documents,
     read_predictions,
 )
 from fascicle.formats.account import EventCounts
@@ -72,14 +72,14 @@ Systems = SystemsRequest | Iterable[str | os.PathLike[str]]
 _File = tuple[Predictions, tuple[str, ...]]
 
 
-def to_systems_request(given: Systems) -> SystemsRequest:
+def to_systems_request(systems: Systems) -> SystemsRequest:
     """Returns a request for systems; paths alone become a request for files with default
     settings.
     """
     return (
-        given
-        if isinstance(given, SystemsRequest)
-        else SystemsRequest(paths=collect_paths(given, name="systems"))
+        systems
+        if isinstance(systems, SystemsRequest)
+        else SystemsRequest(paths=collect_paths(systems, name="systems"))
     )
 
 
@@ -106,13 +106,16 @@ def read_systems(
         InputError: a file that cannot be read, that is empty, or that has a document twice.
     """
     _check_paths(request.paths)
-    found = [_read(path, request.reading, events) for path in request.paths]
-    reference = gold if gold is not None else _reference(found)
-    found = [one if one is reference else align_to_documents(reference, one) for one in found]
-    _check_repeated(found, gold.mentions if gold is not None else ())
-    files = list(zip(found, _names_of(request.paths), strict=True))
+    read = [_read_file(path, request.reading, events) for path in request.paths]
+    reference = gold if gold is not None else _reference(read)
+    aligned = [
+        predictions if predictions is reference else align_to_documents(reference, predictions)
+        for predictions in read
+    ]
+    _check_repeated(aligned, gold.mentions if gold is not None else ())
+    files = list(zip(aligned, _names_of(request.paths), strict=True))
     _check_sources(files, request.sources)
-    systems = [one for file in files for one in _systems_of(*file, request.sources)]
+    systems = [system for file in files for system in _systems_of(*file, request.sources)]
     if len(systems) < least:
         raise UsageError(
             f"one system ({systems[0].system.name}) was given; give the predictions of at least "
@@ -133,26 +136,26 @@ def read_gold(request: PredictionRequest, *, events: EventCounts | None = None) 
     """
     if request.path == STDIN:
         raise UsageError("the gold cannot be read from standard input; name a file")
-    found = _read(request.path, request.reading, events)
-    sources = found.sources
+    gold = _read_file(request.path, request.reading, events)
+    sources = gold.sources
     if GOLD in sources:
-        return found.of(GOLD)
-    if not sources or found.lengths or len(sources) > 1:
+        return gold.of(GOLD)
+    if not sources or gold.lengths or len(sources) > 1:
         raise InputError(
             f"{request.path} holds no gold mention, so nothing can be compared with it; give an "
             "annotated corpus"
         )
-    return found
+    return gold
 
 
 def rename_types(
-    request: SystemsRequest, given: Sequence[SystemOfFile], *more: System
+    request: SystemsRequest, systems: Sequence[SystemOfFile], *more: System
 ) -> tuple[list[System], list[str]]:
     """Gives the types of systems the names of the map.
 
     Args:
         request: with the map.
-        given: as they were read.
+        systems: as they were read.
         more: systems beside them that the map is about too; they come first.
 
     Returns:
@@ -161,7 +164,7 @@ def rename_types(
     Raises:
         InputError: see `_read_map`.
     """
-    return rename([*more, *(one.system for one in given)], _read_map(request.map, given))
+    return rename([*more, *(system.system for system in systems)], _read_map(request.map, systems))
 
 
 def _read_map(path: str, systems: Sequence[SystemOfFile]) -> TypeMap:
@@ -182,7 +185,7 @@ def _read_map(path: str, systems: Sequence[SystemOfFile]) -> TypeMap:
     names = parse_map(values, origin=path)
     tables: dict[str, Mapping[str, str]] = {}
     for key, table in names.systems.items():
-        owners = [one.system.name for one in systems if key in one.aliases]
+        owners = [system.system.name for system in systems if key in system.aliases]
         tables |= {owner: {**tables.get(owner, {}), **table} for owner in owners or [key]}
     return TypeMap(everywhere=names.everywhere, systems=tables)
 
@@ -192,7 +195,7 @@ def check_type_names(systems: Iterable[System], notes: Sequence[str], *, agree: 
     misspelt.
     """
     try:
-        return check_types({one.name: one.types() for one in systems}, agree=agree)
+        return check_types({system.name: system.types() for system in systems}, agree=agree)
     except InputError as error:
         hints = "".join(f"; {note}" for note in notes if "did you mean" in note)
         raise InputError(f"{error}{hints}") from None
@@ -202,27 +205,26 @@ def notes_on_files(systems: Sequence[SystemOfFile]) -> list[str]:
     """Lists notes for the user on the files: texts that were not checked, and scores that only
     some files give.
     """
-    notes = list(dict.fromkeys(note for one in systems for note in one.notes))
-    blind = [one.system.name for one in systems if not one.system.hashes]
+    notes = list(dict.fromkeys(note for system in systems for note in system.notes))
+    blind = [system.system.name for system in systems if not system.system.hashes]
     if blind:
         which = "no file" if len(blind) == len(systems) else f"nothing in {', '.join(blind)}"
         notes.append(
             f"{which} says on which texts the predictions were made, so that was not checked"
         )
-    shares = {one.system.name: _share_scored(one.system) for one in systems}
+    shares = {system.system.name: _share_scored(system.system) for system in systems}
     lacking = [name for name, share in shares.items() if share is not None and share < 1.0]
     if lacking and any(shares.values()):
         notes.append(
             f"{', '.join(lacking)}: scores are missing, in whole or in part; the score of a "
-            "combined mention is the "
-            "mean of those that were given"
+            "combined mention is the mean of those that were given"
         )
     return notes
 
 
 def _share_scored(system: System) -> float | None:
     """Of its mentions; ``None`` if it has none."""
-    mentions = [mention for found in system.mentions.values() for mention in found]
+    mentions = [mention for of_document in system.mentions.values() for mention in of_document]
     return (
         sum(mention.score is not None for mention in mentions) / len(mentions) if mentions else None
     )
@@ -252,17 +254,16 @@ def _names_of(paths: Sequence[str]) -> list[tuple[str, ...]]:
     ]
 
 
-def _read(path: str, reading: ReadRequest, events: EventCounts | None) -> Predictions:
+def _read_file(path: str, reading: ReadRequest, events: EventCounts | None) -> Predictions:
     if _is_empty(path):
         raise InputError(f"{path} is empty; give predictions, or leave it out")
-    found = read_predictions(PredictionRequest(path=path, reading=reading), events=events)
-    if not found.mentions and not found.formats:
+    predictions = read_predictions(PredictionRequest(path=path, reading=reading), events=events)
+    if not predictions.mentions and not predictions.formats:
         raise InputError(
-            f"{path} is empty: it names no document; leave it out, or give JSON Lines, which "
-            "list documents without "
-            "mentions too"
+            f"{path} is empty: it names no document; leave it out, or give JSON Lines, which list "
+            "documents without mentions too"
         )
-    return found
+    return predictions
 
 
 def _is_empty(path: str) -> bool:
@@ -290,8 +291,8 @@ def _check_repeated(files: Sequence[Predictions], gold: Collection[str]) -> None
     """
     for file in files:
         for identifier, original in file.repeated.items():
-            others = (gold, *(other.mentions for other in files if other is not file))
-            if not any(identifier in other for other in others):
+            places = (gold, *(other.mentions for other in files if other is not file))
+            if not any(identifier in other for other in places):
                 raise InputError(
                     f"{file.path}: document {original!r} occurs twice; keep one, or give each an "
                     "id of its own"
@@ -303,21 +304,21 @@ def _votes_of(file: Predictions) -> list[str]:
     return sorted(file.sources - {GOLD}) or sorted(file.sources)
 
 
-def _check_sources(files: Sequence[_File], wanted: Sequence[str]) -> None:
-    known = {
+def _check_sources(files: Sequence[_File], selected: Sequence[str]) -> None:
+    names_of_sources = {
         name
         for file, names in files
         for source in _votes_of(file)
         for name in _source_names(names, source)
     }
-    for name in wanted:
-        if name not in known:
+    for name in selected:
+        if name not in names_of_sources:
             plain = sorted({source for file, _ in files for source in _votes_of(file)})
-            hint = typo_hint(name, sorted(known))
+            hint = typo_hint(name, sorted(names_of_sources))
             raise UsageError(
                 f"no file holds mentions of {name!r}{hint}; there are those of {', '.join(plain)}"
             )
-    twice = [name for name, count in Counter(wanted).items() if count > 1]
+    twice = [name for name, count in Counter(selected).items() if count > 1]
     if twice:
         raise UsageError(
             f"the source {twice[0]} was given twice, but a system has one vote; give it once"
@@ -325,7 +326,7 @@ def _check_sources(files: Sequence[_File], wanted: Sequence[str]) -> None:
 
 
 def _systems_of(
-    file: Predictions, names: tuple[str, ...], wanted: Sequence[str]
+    file: Predictions, names: tuple[str, ...], selected: Sequence[str]
 ) -> Iterable[SystemOfFile]:
     notes = (*file.notes, *([f"{file.path}: {file.matched}"] if file.matched else []))
     sources = _votes_of(file)
@@ -333,15 +334,15 @@ def _systems_of(
         system = file.of(sources[0] if sources else None).system(names[0])
         yield SystemOfFile(system=system, path=file.path, aliases=names, notes=notes)
         return
-    chosen = dict.fromkeys(
-        source for name in wanted for source in sources if name in _source_names(names, source)
+    own_sources = dict.fromkeys(
+        source for name in selected for source in sources if name in _source_names(names, source)
     )
-    if not chosen:
+    if not own_sources:
         raise UsageError(
             f"{file.path} holds mentions of {', '.join(sources)}; choose sources, each with "
             "source=NAME"
         )
-    for source in chosen:
+    for source in own_sources:
         own = _source_names(names, source)
         system = file.of(source).system(own[0])
         yield SystemOfFile(

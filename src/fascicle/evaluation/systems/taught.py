@@ -16,9 +16,8 @@ from fascicle.text.segment import segmenter
 from fascicle.text.taught import TAUGHT, sentence_hashes, unpack_hashes
 
 _TEMPLATE: Final = (
-    "{model} was trained on {count} of the {texts} of {path}, so its scores on them are too "
-    "high; compare systems on "
-    "texts on which none of them was trained"
+    "{model} was trained on {count} of the {texts} of {path}, so its scores on them are too high; "
+    "compare systems on texts on which none of them was trained"
 )
 
 
@@ -28,8 +27,8 @@ def training_hashes(source: Path) -> frozenset[int] | None:
     """
     if is_ensemble(source):
         members = [training_hashes(place) for place in sorted((source / MEMBERS).iterdir())]
-        known = [one for one in members if one is not None]
-        return frozenset().union(*known) if known else None
+        lists = [hashes for hashes in members if hashes is not None]
+        return frozenset().union(*lists) if lists else None
     return unpack_hashes((source / TAUGHT).read_bytes()) if (source / TAUGHT).is_file() else None
 
 
@@ -49,17 +48,17 @@ def notes_on_training(
         sources: of predicted mentions; those of shipped models count.
     """
     names = dict.fromkeys([*models, *filter(is_shipped, sources)])
-    listed = {
+    hashes_by_model = {
         folder: hashes
         for folder in map(_folder, names)
         if folder and (hashes := training_hashes(folder))
     }
-    if not listed:
+    if not hashes_by_model:
         return
     cuts = segmenter(ReadingSettings().segmenter).sentences
-    texts = [sentence_hashes(one, cuts) for one in documents]
-    for folder, hashes in listed.items():
-        if count := sum(not hashes.isdisjoint(one) for one in texts):
+    texts = [sentence_hashes(hashes_of_text, cuts) for hashes_of_text in documents]
+    for folder, hashes in hashes_by_model.items():
+        if count := sum(not hashes.isdisjoint(hashes_of_text) for hashes_of_text in texts):
             model, of_all = folder.name, plural(len(texts), "text")
             yield _TEMPLATE.format(model=model, count=f"{count:,}", texts=of_all, path=path)
 

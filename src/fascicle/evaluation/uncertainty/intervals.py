@@ -147,8 +147,8 @@ def bootstrap_types(
     types = {name: table for name, table in _type_tables(scores).items() if len(table[0]) > 1}
     parts: dict[str, list[Floats]] = {name: [] for name in types}
     for weights in draw_weights(len(counts), resamples=resamples, seed=seed):
-        for name, (documents, found) in types.items():
-            parts[name].append(_micro(weights[:, documents] @ found, scores)[2])
+        for name, (documents, counts_of_type) in types.items():
+            parts[name].append(_micro(weights[:, documents] @ counts_of_type, scores)[2])
     return {
         name: make_interval(scores.rates(name).f1, np.concatenate(drawn), level=level, seed=seed)
         for name, drawn in parts.items()
@@ -181,10 +181,12 @@ def bootstrap_difference(
     """
     check_paired(first, second)
     counts = count_table(first, resamples=resamples, level=level)
-    others = _table([second.by_document[identifier] for identifier in first.by_document])
+    counts_of_second = count_rows(
+        [second.by_document[identifier] for identifier in first.by_document]
+    )
     column = MEASURES.index(measure)
     parts = [
-        _micro(weights @ counts, first)[column] - _micro(weights @ others, second)[column]
+        _micro(weights @ counts, first)[column] - _micro(weights @ counts_of_second, second)[column]
         for weights in draw_weights(len(counts), resamples=resamples, seed=seed)
     ]
     estimate = getattr(first.micro, measure) - getattr(second.micro, measure)
@@ -239,9 +241,8 @@ def check_paired(first: Scores, second: Scores) -> None:
     if not same or first.zero_rule != second.zero_rule:
         raise InputError(
             f"two systems over {len(first.by_document):,} and {len(second.by_document):,} "
-            "documents were given; "
-            "a paired comparison needs the same documents with the same gold mentions, scored "
-            "under the same zero rule"
+            "documents were given; a paired comparison needs the same documents with the same gold "
+            "mentions, scored under the same zero rule"
         )
 
 
@@ -256,25 +257,24 @@ def count_table(scores: Scores, *, resamples: int, level: float) -> Ints:
         )
     if not scores.by_document:
         raise InputError("scores over no document were given; an interval needs at least one")
-    return _table(scores.by_document.values())
+    return count_rows(scores.by_document.values())
 
 
-def _table(counts: Iterable[Counts]) -> Ints:
-    return np.array([(one.tp, one.fp, one.fn) for one in counts], dtype=np.int64).reshape(-1, 3)
+def count_rows(counts: Iterable[Counts]) -> Ints:
+    """Returns true positives, false positives and false negatives, ``[n, 3]``."""
+    return np.array([(part.tp, part.fp, part.fn) for part in counts], dtype=np.int64).reshape(-1, 3)
 
 
 def _type_tables(scores: Scores) -> dict[str, tuple[Ints, Ints]]:
     """Of each type, sorted: the documents that have it, ``[n]``, and its counts there, ``[n,
     3]``.
     """
-    place = {identifier: at for at, identifier in enumerate(scores.by_document)}
-    return {
-        name: (
-            np.array([place[identifier] for identifier in parts], dtype=np.int64),
-            _table(parts.values()),
-        )
-        for name, parts in scores.by_document_type.items()
-    }
+    places = {identifier: place for place, identifier in enumerate(scores.by_document)}
+    tables = {}
+    for name, parts in scores.by_document_type.items():
+        documents = np.array([places[identifier] for identifier in parts], dtype=np.int64)
+        tables[name] = documents, count_rows(parts.values())
+    return tables
 
 
 def draw_documents(documents: int, *, resamples: int, seed: int) -> Iterator[Ints]:

@@ -23,6 +23,7 @@ from fascicle.evaluation.scoring.scores import ZERO_RULES, Scores, no_interval
 from fascicle.evaluation.uncertainty.intervals import (
     bootstrap_difference,
     check_paired,
+    count_rows,
     count_table,
     f1_of_sums,
 )
@@ -52,10 +53,7 @@ def randomisation_p_value(
     """
     check_paired(first, second)
     ours = count_table(first, resamples=1, level=0.5)
-    theirs = np.array(
-        [[c.tp, c.fp, c.fn] for c in (second.by_document[i] for i in first.by_document)],
-        dtype=np.int64,
-    )
+    theirs = count_rows(second.by_document[identifier] for identifier in first.by_document)
     none = ZERO_RULES[first.zero_rule]
     return swap_p_value(
         ours, theirs, figure=lambda sums: f1_of_sums(sums, none=none), shuffles=shuffles, seed=seed
@@ -110,14 +108,14 @@ def holm_correction(p_values: Sequence[float]) -> list[float]:
     Raises:
         UsageError: a value outside [0, 1].
     """
-    given = np.array(p_values, dtype=np.float64)
-    if not len(given):
+    values = np.array(p_values, dtype=np.float64)
+    if not len(values):
         return []
-    if not ((given >= 0) & (given <= 1)).all():
+    if not ((values >= 0) & (values <= 1)).all():
         raise UsageError(f"the p-values {list(p_values)} were given; each must be from 0 to 1")
-    order = np.argsort(given, kind="stable")
-    raised = given[order] * np.arange(len(given), 0, -1)
-    corrected = np.empty_like(given)
+    order = np.argsort(values, kind="stable")
+    raised = values[order] * np.arange(len(values), 0, -1)
+    corrected = np.empty_like(values)
     corrected[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
     return [float(value) for value in corrected]
 
@@ -150,24 +148,26 @@ def paired_tests(systems: Sequence[ScoredSystem], *, resamples: int = 1000) -> l
         ``"p_holm"``, Holm's correction for the number of systems. Where there is none, ``None``,
         and ``"undefined"`` says why.
     """
-    first, *others = systems
-    reasons = [_why_not(one, first) for one in others]
-    tested = [one for one, reason in zip(others, reasons, strict=True) if not reason]
-    p_values = [randomisation_p_value(one.drawn, first.drawn, shuffles=resamples) for one in tested]
-    found = zip(p_values, holm_correction(p_values), strict=True)
+    first, *rest = systems
+    reasons = [_why_not(system, first) for system in rest]
+    tested = [system for system, reason in zip(rest, reasons, strict=True) if not reason]
+    p_values = [
+        randomisation_p_value(system.drawn, first.drawn, shuffles=resamples) for system in tested
+    ]
+    p_value_pairs = zip(p_values, holm_correction(p_values), strict=True)
     rows: list[dict[str, Any]] = []
-    for one, reason in zip(others, reasons, strict=True):
+    for system, reason in zip(rest, reasons, strict=True):
         if reason:
             names = ("f1_interval", "p_value", "p_holm")
             rows.append(dict.fromkeys(names) | {"undefined": dict.fromkeys(names, reason)})
             continue
-        interval = bootstrap_difference(one.drawn, first.drawn, resamples=resamples).as_dict()
+        interval = bootstrap_difference(system.drawn, first.drawn, resamples=resamples).as_dict()
         interval.pop("p_value")  # that of the bootstrap; one test is enough for a reader
-        p_value, p_holm = next(found)
+        p_value, p_holm = next(p_value_pairs)
         rows.append({"f1_interval": interval, "p_value": p_value, "p_holm": p_holm})
     return rows
 
 
-def _why_not(one: ScoredSystem, first: ScoredSystem) -> str:
-    why = no_interval(one.drawn) or no_interval(first.drawn)
+def _why_not(system: ScoredSystem, first: ScoredSystem) -> str:
+    why = no_interval(system.drawn) or no_interval(first.drawn)
     return _NO_F1 if why and len(first.drawn.by_document) > 1 else why

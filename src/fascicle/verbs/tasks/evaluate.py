@@ -18,11 +18,11 @@ from fascicle.core.wording import near_hint, plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.facts import all_facts, gold_facts
 from fascicle.evaluation.scoring.inputs import ScoredSystem, note_on_gold, score_system
+from fascicle.evaluation.systems.alignment import align_to_documents
 from fascicle.evaluation.systems.model import ModelRequest, Watch
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
     Predictions,
-    align_to_documents,
     collect,
     read_system,
 )
@@ -419,7 +419,7 @@ def _notes(one: ScoredSystem, predictions: Predictions) -> Iterator[str]:
         )
     if predictions.matched:
         yield f"{path}: {predictions.matched}"
-    if predictions.mentions and not (predictions.hashes or predictions.told):
+    if predictions.mentions and not (predictions.hashes or predictions.stated):
         yield f"{path} does not say on which texts it was made, so that was not checked"
     if predictions.is_called_gold:
         yield f"{path} calls all its mentions gold; they were taken for the predictions"

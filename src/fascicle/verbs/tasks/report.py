@@ -20,7 +20,7 @@ from fascicle.core.wording import near_hint
 from fascicle.errors import MissingExtraError, UsageError
 from fascicle.evaluation import report_parts
 from fascicle.evaluation.breakdown.layout import read_lexicon
-from fascicle.evaluation.doctor.checks.relations import count_unreachable
+from fascicle.evaluation.doctor.checks.reach import count_unreachable
 from fascicle.evaluation.link_scores import LinkCase, LinkScores, score_links
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.reports.table import percent, ruled_rows

@@ -12,7 +12,7 @@ from fascicle.core.document import Mention
 from fascicle.core.mention import Fragments
 from fascicle.core.wording import plural
 from fascicle.evaluation.doctor.copies import Copies
-from fascicle.evaluation.doctor.parts import GivenPart, Item, Part, Unread
+from fascicle.evaluation.doctor.parts import CheckedDocument, CheckedPart, GivenPart, Unread
 from fascicle.settings.base import Natural, Positive
 
 Severity = Literal["error", "warning", "note"]
@@ -61,7 +61,7 @@ class Hit:
         path: of the file, where there is no document.
     """
 
-    item: Item | None = None
+    item: CheckedDocument | None = None
     spans: Fragments = ()
     message: str = ""
     where: str = ""
@@ -77,7 +77,7 @@ HitsOrNotes = Iterator[Hit | str]
 """Cases of a finding, and sentences about all of them, such as their share."""
 
 
-def hit_of(item: Item, mention: Mention, message: str = "") -> Hit:
+def hit_of(item: CheckedDocument, mention: Mention, message: str = "") -> Hit:
     """Returns a hit at a mention."""
     return Hit(
         item=item, spans=mention.spans, message=f"{mention.type}{': ' if message else ''}{message}"
@@ -90,12 +90,12 @@ def quote_text(text: str, *, most: int = 60) -> str:
     return f'"{line if len(line) <= most else line[: most - 3] + "..."}"'
 
 
-def format_share(part: int, whole: int, one: str) -> str:
+def format_share(part: int, whole: int, noun: str) -> str:
     """Returns how many of some things, and their share with one decimal; of nothing it is
     undefined.
     """
     return (
-        f"{part:,} of {plural(whole, one)} "
+        f"{part:,} of {plural(whole, noun)} "
         f"({f'{100 * part / whole:.1f} %' if whole else 'undefined'})"
     )
 
@@ -116,33 +116,33 @@ class Corpus:
         settings: see there.
     """
 
-    items: Sequence[Item]
+    items: Sequence[CheckedDocument]
     places: Sequence[GivenPart]
     against: Sequence[GivenPart]
     unread: Sequence[Unread]
     copies: Copies
     settings: CheckSettings
-    _known: dict[Callable[[Corpus], Any], Any] = field(default_factory=dict)
+    _results: dict[Callable[[Corpus], Any], Any] = field(default_factory=dict)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[CheckedPart, ...]:
         """Parts in the order in which they were given."""
-        return tuple(dict.fromkeys(given.part for given in self.places))
+        return tuple(dict.fromkeys(place.part for place in self.places))
 
-    def by_part(self) -> Mapping[Part, list[Item]]:
+    def by_part(self) -> Mapping[CheckedPart, list[CheckedDocument]]:
         """Returns the documents of each part."""
-        found: dict[Part, list[Item]] = {part: [] for part in self.parts}
+        items: dict[CheckedPart, list[CheckedDocument]] = {part: [] for part in self.parts}
         for item in self.items:
-            found[item.part].append(item)
-        return found
+            items[item.part].append(item)
+        return items
 
     def shared(self, compute: Callable[[Corpus], _T]) -> _T:
         """Returns the result of a function on this corpus, computed at its first use: several
         checks may share it.
         """
-        if compute not in self._known:
-            self._known[compute] = compute(self)
-        return cast(_T, self._known[compute])
+        if compute not in self._results:
+            self._results[compute] = compute(self)
+        return cast(_T, self._results[compute])
 
 
 FindHits = Callable[[Corpus], Iterable[Hit | str]]
@@ -168,6 +168,6 @@ class Check:
     find: FindHits
 
 
-def each(find: Callable[[Item], Iterable[Hit]]) -> FindHits:
+def each(find: Callable[[CheckedDocument], Iterable[Hit]]) -> FindHits:
     """Makes a check from a function that examines single documents."""
     return lambda corpus: (hit for item in corpus.items for hit in find(item))

@@ -13,7 +13,7 @@ from fascicle.core.tags import split_tag
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor.checks.contract import Corpus, Hit, HitsOrNotes
-from fascicle.evaluation.doctor.parts import GivenPart, Item
+from fascicle.evaluation.doctor.parts import CheckedDocument, GivenPart
 
 # Code of an event -> code of the finding that it belongs to; the others are found by their effect
 # and kind.
@@ -44,14 +44,14 @@ def event_finding(kind: str, code: str) -> str:
     )
 
 
-def make_event_check(code: str) -> Callable[[Item], Iterator[Hit]]:
+def make_event_check(code: str) -> Callable[[CheckedDocument], Iterator[Hit]]:
     """Makes a check of the events that belong to a finding.
 
     Args:
         code: of the finding.
     """
 
-    def find(item: Item) -> Iterator[Hit]:
+    def find(item: CheckedDocument) -> Iterator[Hit]:
         for event in item.events:
             if event_finding(event.kind, event.code) == code:
                 message = (
@@ -66,13 +66,13 @@ def unread(corpus: Corpus) -> HitsOrNotes:
     """Places that were not read to their end."""
     for place in corpus.unread:
         message = f"after {plural(place.documents, 'document')}: {place.message}"
-        yield Hit(path=place.given.path, where=place.given.part.name, message=message)
+        yield Hit(path=place.place.path, where=place.place.part.name, message=message)
 
 
-def other_sources(item: Item) -> Iterator[Hit]:
+def other_sources(item: CheckedDocument) -> Iterator[Hit]:
     """Documents with mentions of sources that are not checked."""
-    if item.others:
-        yield Hit(item=item, message=plural(item.others, "mention"))
+    if item.other_mentions:
+        yield Hit(item=item, message=plural(item.other_mentions, "mention"))
 
 
 _MARK: Final = "-DOCSTART-"
@@ -86,10 +86,10 @@ class Lines:
 
     def __init__(self, places: Iterator[GivenPart]) -> None:
         """Knows how the files are read, and reads none yet."""
-        self._given = {given.path: given for given in places if given.path != STDIN}
+        self._given = {place.path: place for place in places if place.path != STDIN}
         self._rows: dict[str, list[int]] = {}
 
-    def line(self, item: Item, offset: int) -> int | None:
+    def line(self, item: CheckedDocument, offset: int) -> int | None:
         """Returns the line of the word at a character; ``None`` where lines are no words, or the
         file is gone.
         """
@@ -108,37 +108,39 @@ def tag_without_begin(corpus: Corpus) -> HitsOrNotes:
     """Tags that should continue a mention and follow none of their type, where the scheme marks
     beginnings.
     """
-    for given in corpus.places:
-        census = given.report.tags.get(given.path)
+    for place in corpus.places:
+        census = place.report.tags.get(place.path)
         if census is None or not census.repairs or census.scheme in _UNMARKED:
             continue
-        if given.report.formats.get(given.path) == "conll" and given.path != STDIN:
+        if place.report.formats.get(place.path) == "conll" and place.path != STDIN:
             yield from _stray(
-                given, [item for item in corpus.by_part()[given.part] if item.path == given.path]
+                place, [item for item in corpus.by_part()[place.part] if item.path == place.path]
             )
         else:
             message = (
                 f"{plural(census.repairs, 'invalid sequence')}, of which it is not known "
                 "where they stand"
             )
-            yield Hit(path=given.path, where=given.part.name, message=message)
+            yield Hit(path=place.path, where=place.part.name, message=message)
         mended = f"{plural(census.repairs, 'invalid sequence')} mended in reading"
-        yield f"{given.path}: tag scheme {census.scheme}, {mended}."
+        yield f"{place.path}: tag scheme {census.scheme}, {mended}."
 
 
-def _stray(given: GivenPart, items: list[Item]) -> Iterator[Hit]:
+def _stray(place: GivenPart, items: list[CheckedDocument]) -> Iterator[Hit]:
     first_rows = [item.row for item in items]
     before: list[str] = []
     number = 0
-    for row in _rows(given):
+    for row in _rows(place):
         if row is None:
             before = []
             continue
         _, tags = row
         for layer, tag in enumerate(tags):
             prefix, kind = split_tag(tag)
-            left, left_kind = split_tag(before[layer]) if layer < len(before) else ("O", "")
-            if prefix in _INSIDE and not (left in _OPEN and left_kind == kind):
+            prefix_before, kind_before = (
+                split_tag(before[layer]) if layer < len(before) else ("O", "")
+            )
+            if prefix in _INSIDE and not (prefix_before in _OPEN and kind_before == kind):
                 item = items[bisect_right(first_rows, number) - 1]
                 start, end = item.words[number - item.row].tolist()
                 yield Hit(
@@ -150,10 +152,10 @@ def _stray(given: GivenPart, items: list[Item]) -> Iterator[Hit]:
         number += 1
 
 
-def _rows(given: GivenPart) -> Iterator[tuple[int, list[str]] | None]:
+def _rows(place: GivenPart) -> Iterator[tuple[int, list[str]] | None]:
     """Line number and tags of each row, as far as the reader came; ``None`` between sentences."""
-    options, tab = given.columns, None
-    numbered = read_lines(Source(path=given.path, encoding=given.encoding))
+    options, tab = place.columns, None
+    numbered = read_lines(Source(path=place.path, encoding=place.encoding))
     while True:
         try:
             number, line = next(numbered)
@@ -173,11 +175,13 @@ def _rows(given: GivenPart) -> Iterator[tuple[int, list[str]] | None]:
         yield number, tags
 
 
-def _tags(columns: list[str], token: int, wanted: tuple[int, ...] | None) -> list[str] | None:
+def _tags(
+    columns: list[str], token: int, columns_of_tags: tuple[int, ...] | None
+) -> list[str] | None:
     try:
-        if wanted is None:
+        if columns_of_tags is None:
             return [tag for at, tag in enumerate(columns) if at != token % len(columns)]
-        tags = [columns[at] for at in wanted]
+        tags = [columns[at] for at in columns_of_tags]
         for tag in tags:
             split_tag(tag)
     except (IndexError, ValueError):

@@ -22,7 +22,7 @@ from fascicle.evaluation.doctor.checks.contract import (
     format_share,
     quote_text,
 )
-from fascicle.evaluation.doctor.parts import Item, Part
+from fascicle.evaluation.doctor.parts import CheckedDocument, CheckedPart
 
 LONG_DOCUMENT: Final = 5_000  # words
 SHORT_SENTENCE: Final = 2  # words
@@ -30,13 +30,13 @@ _FINAL: Final = frozenset(".?!:;…。？！：；؟۔।")
 _CLOSERS: Final = "\"')]}»”’）」』"
 
 
-def empty_document(item: Item) -> Iterator[Hit]:
+def empty_document(item: CheckedDocument) -> Iterator[Hit]:
     """Documents without a character that is not white space."""
     if not item.text.strip():
         yield Hit(item=item)
 
 
-def long_document(item: Item) -> Iterator[Hit]:
+def long_document(item: CheckedDocument) -> Iterator[Hit]:
     """Documents of more than `LONG_DOCUMENT` words."""
     if len(item.words) > LONG_DOCUMENT:
         yield Hit(item=item, message=f"{plural(len(item.words), 'word')}")
@@ -53,7 +53,7 @@ def long_sentence(corpus: Corpus) -> HitsOrNotes:
     yield f"The longest sentence has {plural(longest, 'word')}."
 
 
-def short_sentence(item: Item) -> Iterator[Hit]:
+def short_sentence(item: CheckedDocument) -> Iterator[Hit]:
     """Sentences of at most `SHORT_SENTENCE` words."""
     for span, length in _sentences(item):
         if length <= SHORT_SENTENCE:
@@ -64,19 +64,19 @@ def open_sentence(corpus: Corpus) -> HitsOrNotes:
     """Marked sentences that do not end with a mark that ends sentences; part by part, how many
     of all these are.
     """
-    found: Counter[Part] = Counter()
+    open_: Counter[CheckedPart] = Counter()
     for item in corpus.items:
         for (start, end), _ in _sentences(item) if item.marks_sentences else ():
             if item.text[start:end].rstrip().rstrip(_CLOSERS + " ")[-1:] not in _FINAL:
-                found[item.part] += 1
+                open_[item.part] += 1
                 yield Hit(item=item, spans=((start, end),))
     for part, items in corpus.by_part().items():
         count = sum(len(item.sentences) for item in items if item.marks_sentences)
-        if found[part]:
-            yield f"{part.name}: {format_share(found[part], count, 'sentence')}."
+        if open_[part]:
+            yield f"{part.name}: {format_share(open_[part], count, 'sentence')}."
 
 
-def _sentences(item: Item) -> Iterator[tuple[Span, int]]:
+def _sentences(item: CheckedDocument) -> Iterator[tuple[Span, int]]:
     spans = ((start, end) for start, end in item.sentences.tolist())
     return zip(spans, item.sentence_lengths().tolist(), strict=True)
 
@@ -104,32 +104,32 @@ _GARBLED: Final = re.compile(
 )
 
 
-def make_character_check(pattern: re.Pattern[str]) -> Callable[[Item], Iterator[Hit]]:
+def make_character_check(pattern: re.Pattern[str]) -> Callable[[CheckedDocument], Iterator[Hit]]:
     """Makes a check of the texts that match a pattern; the hit is at the first match."""
 
-    def find(item: Item) -> Iterator[Hit]:
-        found = (
+    def find(item: CheckedDocument) -> Iterator[Hit]:
+        matches = (
             []
             if pattern is not CONTROL and item.text.isascii()
             else list(pattern.finditer(item.text))
         )
-        if found:
-            message = f"{plural(len(found), 'place')}, first {_name(found[0][0][0])}"
-            yield Hit(item=item, spans=(found[0].span(),), message=message)
+        if matches:
+            message = f"{plural(len(matches), 'place')}, first {_name(matches[0][0][0])}"
+            yield Hit(item=item, spans=(matches[0].span(),), message=message)
 
     return find
 
 
-def mojibake(item: Item) -> Iterator[Hit]:
+def mojibake(item: CheckedDocument) -> Iterator[Hit]:
     """Documents in which UTF-8 was read as another encoding."""
     if item.text.isascii():
         return
-    found = [
+    matches = [
         (match, right) for match in _GARBLED.finditer(item.text) if (right := _ungarbled(match[0]))
     ]
-    if found:
-        match, right = found[0]
-        message = f"{plural(len(found), 'place')}, here probably {right!r}"
+    if matches:
+        match, right = matches[0]
+        message = f"{plural(len(matches), 'place')}, here probably {right!r}"
         yield Hit(item=item, spans=(match.span(),), message=message)
 
 
@@ -207,33 +207,29 @@ class _Repeats:
     """
 
     annotated: Counter[_Words]
-    free: list[tuple[Item, Span, _Words]]
+    free: list[tuple[CheckedDocument, Span, _Words]]
     count: Counter[_Words]
 
 
 def ambiguous_string(corpus: Corpus) -> HitsOrNotes:
     """Strings with several types; the hit is at the first mention of the rarest type."""
     types: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    first: dict[tuple[str, str], tuple[Item, Mention]] = {}
+    first: dict[tuple[str, str], tuple[CheckedDocument, Mention]] = {}
     for item in corpus.items:
         for mention in item.mentions:
             text = _line(mention.text_in(item.text))
             types[text][mention.type] += 1
             first.setdefault((text, mention.type), (item, mention))
-    found = [(text, counts) for text, counts in types.items() if len(counts) > 1]
-    for text, counts in sorted(found, key=lambda pair: (-pair[1].total(), pair[0])):
+    ambiguous = [(text, counts) for text, counts in types.items() if len(counts) > 1]
+    for text, counts in sorted(ambiguous, key=lambda pair: (-pair[1].total(), pair[0])):
         ranked = counts.most_common()
         item, mention = first[text, ranked[-1][0]]
-        listed = ", ".join(f"{kind} {count:,}" for kind, count in ranked)
-        yield Hit(
-            item=item,
-            spans=mention.spans,
-            message=f"{quote_text(text)} is {listed}",
-            where="all parts",
-        )
-    if found:
-        touched = sum(counts.total() for _, counts in found)
-        total = sum(counts.total() for counts in types.values())
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in ranked)
+        message = f"{quote_text(text)} is {kinds}"
+        yield Hit(item=item, spans=mention.spans, message=message, where="all parts")
+    if ambiguous:
+        touched = sum(counts.total() for _, counts in ambiguous)
+        total = sum(len(item.mentions) for item in corpus.items)
         yield f"{format_share(touched, total, 'mention')} have such a string."
 
 
@@ -264,20 +260,20 @@ def likely_missed(corpus: Corpus) -> HitsOrNotes:
 def seen_mention(corpus: Corpus) -> HitsOrNotes:
     """Finds mentions of dev and test whose string, ignoring case, is that of a mention of train."""
     parts = {part.name: items for part, items in corpus.by_part().items()}
-    known = {_folded(m, item) for item in parts.get("train", ()) for m in item.mentions}
-    if not known:
+    strings_of_train = {_folded(m, item) for item in parts.get("train", ()) for m in item.mentions}
+    if not strings_of_train:
         return
     for name in ("dev", "test"):
         mentions = [
             (item, m, _folded(m, item)) for item in parts.get(name, ()) for m in item.mentions
         ]
-        seen = [(item, m) for item, m, text in mentions if text in known]
-        for item, m in seen:
+        repeated = [(item, m) for item, m, text in mentions if text in strings_of_train]
+        for item, m in repeated:
             yield Hit(item=item, spans=m.spans, message=m.type)
         strings = {text for _, _, text in mentions}
         if mentions:
-            of_strings = format_share(len(strings & known), len(strings), "string")
-            yield f"{name}: {format_share(len(seen), len(mentions), 'mention')}, {of_strings}."
+            of_strings = format_share(len(strings & strings_of_train), len(strings), "string")
+            yield f"{name}: {format_share(len(repeated), len(mentions), 'mention')}, {of_strings}."
 
 
 def find_repeats(corpus: Corpus) -> _Repeats:
@@ -290,39 +286,43 @@ def find_repeats(corpus: Corpus) -> _Repeats:
     lengths: defaultdict[str, set[int]] = defaultdict(set)  # of the strings that begin with a word
     for words in annotated:
         lengths[words[0]].add(len(words))
-    longest_first = {word: sorted(found, reverse=True) for word, found in lengths.items()}
-    free = [found for item in corpus.items for found in _free(item, annotated, longest_first)]
+    longest_first = {word: sorted(sizes, reverse=True) for word, sizes in lengths.items()}
+    free = [sizes for item in corpus.items for sizes in _find_free(item, annotated, longest_first)]
     return _Repeats(annotated=annotated, free=free, count=Counter(words for _, _, words in free))
 
 
-def _free(
-    item: Item, known: Counter[_Words], lengths: dict[str, list[int]]
-) -> Iterator[tuple[Item, Span, _Words]]:
+def _find_free(
+    item: CheckedDocument, strings: Counter[_Words], lengths: dict[str, list[int]]
+) -> Iterator[tuple[CheckedDocument, Span, _Words]]:
     words = [item.text[start:end] for start, end in item.words.tolist()]
-    taken = _taken(item)
+    is_annotated = _flag_annotated(item)
     at = 0
     while at < len(words):
         step = 1
         for length in lengths.get(words[at], ()):
-            found = tuple(words[at : at + length])
-            if len(found) == length and found in known and not any(taken[at : at + length]):
-                yield item, (int(item.words[at, 0]), int(item.words[at + length - 1, 1])), found
+            candidate = tuple(words[at : at + length])
+            if (
+                len(candidate) == length
+                and candidate in strings
+                and not any(is_annotated[at : at + length])
+            ):
+                yield item, (int(item.words[at, 0]), int(item.words[at + length - 1, 1])), candidate
                 step = length
                 break
         at += step
 
 
-def _taken(item: Item) -> bytearray:
+def _flag_annotated(item: CheckedDocument) -> bytearray:
     """Returns a flag for each word: 1 if a mention overlaps it."""
-    taken = bytearray(len(item.words))
+    flags = bytearray(len(item.words))
     for mention in item.mentions:
         for start, end in mention.spans:
             first, last = bisect_right(item.words[:, 1], start), bisect_left(item.words[:, 0], end)
-            taken[first:last] = b"\x01" * (last - first)
-    return taken
+            flags[first:last] = b"\x01" * (last - first)
+    return flags
 
 
-def _in_words(mention: Mention, item: Item) -> _Words:
+def _in_words(mention: Mention, item: CheckedDocument) -> _Words:
     """The words of a mention; none if it is too short, has no letter, several fragments, or
     borders inside words.
     """
@@ -346,7 +346,7 @@ def _shares(repeats: _Repeats, words: _Words) -> str:
     return f"{annotated:,} times annotated, {free:,} times not"
 
 
-def _folded(mention: Mention, item: Item) -> str:
+def _folded(mention: Mention, item: CheckedDocument) -> str:
     return _line(mention.text_in(item.text)).casefold()
 
 

@@ -10,15 +10,15 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.marks import Html, escape, isolated_name, join, tag
-from fascicle.evaluation.reports.markdown import UNDEFINED, percent
+from fascicle.evaluation.reports.markdown_table import UNDEFINED, percent
 
 _NOTHING: Final = Html("")
 
 
 def points(value: float) -> str:
     """Formats a difference of shares in points, with its sign; no difference has none."""
-    shown = f"{100 * value:+.2f}"
-    return "0.00" if shown in ("+0.00", "-0.00") else shown.replace("-", "\u2212")
+    text = f"{100 * value:+.2f}"
+    return "0.00" if text in ("+0.00", "-0.00") else text.replace("-", "\u2212")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +68,14 @@ def _alone(svg: str, name: str) -> str:
         r"<!--.*?-->|<style[^>]*>.*?</style>|\sxmlns(?::\w+)?=\"[^\"]*\"", "", svg, flags=re.DOTALL
     )
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg))
-    kept = re.sub(r'\sid="([^"]+)"', lambda f: f' id="{name}-{f[1]}"' if f[1] in used else "", svg)
-    return re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", kept)
+    cleaned = re.sub(
+        r'\sid="([^"]+)"', lambda f: f' id="{name}-{f[1]}"' if f[1] in used else "", svg
+    )
+    return re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", cleaned)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
+class PageSection:
     """A part of the page that the contents list names.
 
     Attributes:
@@ -86,7 +88,7 @@ class Section:
     anchor: str
     title: str
     body: Html = _NOTHING
-    parts: tuple[Section, ...] = ()
+    parts: tuple[PageSection, ...] = ()
 
     def html(self, *, level: int = 2) -> Html:
         """Returns the section with its heading and its parts."""
@@ -104,7 +106,7 @@ class Section:
         )
 
 
-class Table:
+class PageTable:
     """Table with notes below it on what its columns mean and why cells are undefined."""
 
     def __init__(
@@ -130,14 +132,20 @@ class Table:
         self._reasons: dict[str, None] = {}
 
     def _row(self, kind: str, cells: Iterable[str]) -> Html:
-        shown = []
-        for at, cell in enumerate(cells):
-            is_name = at == 0 and kind == "td"
+        formatted = []
+        for column, cell in enumerate(cells):
+            is_name = column == 0 and kind == "td"
             scope = {"scope": "row"} if is_name else {"scope": "col"} if kind == "th" else {}
-            looks = "text" if at < self._texts else "number named" if "<bdi" in cell else "number"
-            label = {"data_label": self._labels[at]} if kind == "td" and at else {}
-            shown.append(tag("th" if is_name else kind, cell, class_=looks, **scope, **label))
-        return tag("tr", *shown)
+            looks = (
+                "text" if column < self._texts else "number named" if "<bdi" in cell else "number"
+            )
+            label = {"data_label": self._labels[column]} if kind == "td" and column else {}
+            formatted.append(tag("th" if is_name else kind, cell, class_=looks, **scope, **label))
+        return tag("tr", *formatted)
+
+    def name(self, text: str) -> Html:
+        """Formats a name, whatever the direction of its script."""
+        return isolated_name(text)
 
     def add(self, *cells: str) -> None:
         """Adds a row."""
@@ -172,8 +180,8 @@ class Table:
         place = tag(
             "div", inner, class_="wide", tabindex="0", role="group", aria_label=label or "table"
         )
-        listed = [join(tag("b", name), ": ", meaning) for name, meaning in means]
-        below = [tag("p", join(*listed, by=" · "), class_="means")] if listed else []
+        meanings = [join(tag("b", name), ": ", meaning) for name, meaning in means]
+        below = [tag("p", join(*meanings, by=" · "), class_="means")] if meanings else []
         if self._reasons:
             below.append(
                 tag("p", f"{UNDEFINED} is undefined: {'; '.join(self._reasons)}.", class_="means")
@@ -186,10 +194,10 @@ def _labels(header: Sequence[str], groups: Sequence[tuple[str, int]]) -> list[st
     narrow for columns.
     """
     above = [_bare(title) for title, width in groups for _ in range(width)]
-    named = [_bare(cell) for cell in header]
+    titles = [_bare(cell) for cell in header]
     return [
         f"{group} {name}".strip()
-        for group, name in zip(above or [""] * len(named), named, strict=True)
+        for group, name in zip(above or [""] * len(titles), titles, strict=True)
     ]
 
 
@@ -197,15 +205,9 @@ def _bare(cell: str) -> str:
     return html.unescape(re.sub("<[^>]*>", "", cell)) if isinstance(cell, Html) else cell
 
 
-def best_value(values: Iterable[float | None]) -> float | None:
-    """Returns the highest of several values, if there are several and they are not all the same."""
-    known = [value for value in values if value is not None]
-    return max(known) if len(known) > 1 and len(set(known)) > 1 else None
-
-
-def paragraphs(*told: str) -> Html:
+def paragraphs(*texts: str) -> Html:
     """Formats each text as a paragraph; empty ones are left out."""
-    return join(*(tag("p", one) for one in told if one))
+    return join(*(tag("p", text) for text in texts if text))
 
 
 MENTION: Final = (

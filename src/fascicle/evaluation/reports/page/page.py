@@ -14,17 +14,13 @@ from fascicle.core.marks import Html, isolated_name, join, shorten_name, tag
 from fascicle.core.wording import plural
 from fascicle.evaluation.report_parts import Report
 from fascicle.evaluation.reports.links import LinkTable, describe, describe_scored, link_tables
-from fascicle.evaluation.reports.markdown import percent
-from fascicle.evaluation.reports.page.errors import (
-    calibration_section,
-    errors_section,
-    examples_section,
-    system_calibration,
-    system_errors,
-)
-from fascicle.evaluation.reports.page.html import Pictures, Section, Table, paragraphs
+from fascicle.evaluation.reports.markdown_table import percent
+from fascicle.evaluation.reports.page.buckets import buckets_section
+from fascicle.evaluation.reports.page.calibration import calibration_section, system_calibration
+from fascicle.evaluation.reports.page.errors import errors_section, system_errors
+from fascicle.evaluation.reports.page.examples import examples_section
+from fascicle.evaluation.reports.page.html import PageSection, PageTable, Pictures, paragraphs
 from fascicle.evaluation.reports.page.scores import (
-    buckets_section,
     headline,
     reach_section,
     rules_section,
@@ -49,13 +45,17 @@ def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") 
             page has only tables.
         notice: what is to be said at the top, such as why there are no pictures.
     """
-    names = ", ".join(shorten_name(one["name"]) for one in report["systems"])
-    said = [tag("p", one, class_="notice") for one in (*report.get("remarks", ()), notice) if one]
-    top = (tag("h1", "Evaluation"), headline(report), _lede(report), *said)
+    names = ", ".join(shorten_name(system["name"]) for system in report["systems"])
+    notices = [
+        tag("p", system, class_="notice")
+        for system in (*report.get("remarks", ()), notice)
+        if system
+    ]
+    top = (tag("h1", "Evaluation"), headline(report), _lede(report), *notices)
     return _shell(f"Evaluation of {names}", top, _sections(report, pictures or _NOTHING))
 
 
-def _shell(title: str, top: Sequence[Html], sections: Sequence[Section]) -> str:
+def _shell(title: str, top: Sequence[Html], sections: Sequence[PageSection]) -> str:
     """Returns a page of sections, with its contents, its looks and its script.
 
     Args:
@@ -108,8 +108,8 @@ def _policy(script: str) -> str:
     )
 
 
-def _sections(report: Report, pictures: Pictures) -> list[Section]:
-    found = [
+def _sections(report: Report, pictures: Pictures) -> list[PageSection]:
+    sections = [
         summary_section(report, pictures),
         types_section(report, pictures),
         errors_section(report),
@@ -120,23 +120,27 @@ def _sections(report: Report, pictures: Pictures) -> list[Section]:
         buckets_section(report, pictures),
         calibration_section(report, pictures),
     ]
-    for at, one in enumerate(report["systems"]):
-        parts = (system_errors(report, at, pictures), system_calibration(report, at, pictures))
-        found.append(Section(anchor=f"system-{at}", title=f"System {one['name']}", parts=parts))
-    return found
+    for number, system in enumerate(report["systems"]):
+        parts = (
+            system_errors(report, number, pictures),
+            system_calibration(report, number, pictures),
+        )
+        sections.append(
+            PageSection(anchor=f"system-{number}", title=f"System {system['name']}", parts=parts)
+        )
+    return sections
 
 
 def _lede(report: Report) -> Html:
     """Builds the opening paragraph of the page, which describes what was compared."""
     gold, training = report["gold"], report["gold"]["training"]
-    systems = [tag("strong", isolated_name(one["name"])) for one in report["systems"]]
-    said = (
+    systems = [tag("strong", isolated_name(system["name"])) for system in report["systems"]]
+    size = (
         f" on {gold['documents']:,} {'sentences' if gold['unit'] == 'sentence' else 'documents'} "
-        "with "
-        f"{plural(gold['mentions'], 'gold mention')} of {plural(len(gold['types']), 'type')} "
+        f"with {plural(gold['mentions'], 'gold mention')} of {plural(len(gold['types']), 'type')} "
         f"({gold['discontinuous']:,} discontinuous). "
     )
-    seen = (
+    coverage = (
         "No training corpus was given, so nothing is said about what was seen in training."
         if training is None
         else (
@@ -144,62 +148,64 @@ def _lede(report: Report) -> Html:
             f"{plural(training['mentions'], 'mention')}."
         )
     )
-    return tag("p", join(*systems, by=", "), said, seen, class_="lede")
+    return tag("p", join(*systems, by=", "), size, coverage, class_="lede")
 
 
 def links_page(report: Mapping[str, Any]) -> str:
     """Returns the report of `evaluation.link_report.links_report` as one HTML page; see
     `page.page`.
     """
-    names = ", ".join(shorten_name(one["name"]) for one in report["systems"])
+    names = ", ".join(shorten_name(system["name"]) for system in report["systems"])
     top = (tag("h1", "Evaluation of links"), tag("p", describe_scored(report), class_="lede"))
     return _shell(f"Evaluation of links of {names}", top, list(_link_sections(report)))
 
 
-def _link_sections(report: Mapping[str, Any]) -> Iterator[Section]:
-    for one in link_tables(report):
-        yield Section(anchor=one.anchor, title=one.title, body=_table(one))
+def _link_sections(report: Mapping[str, Any]) -> Iterator[PageSection]:
+    for table in link_tables(report):
+        yield PageSection(anchor=table.anchor, title=table.title, body=_table(table))
     for at, system in enumerate(report["systems"]):
         parts = [
-            Section(
+            PageSection(
                 anchor=f"system-{at}-reliability", title="Probabilities", body=_reliability(system)
             )
         ]
         if system["examples"]:
             parts.append(
-                Section(
+                PageSection(
                     anchor=f"system-{at}-examples",
                     title="Examples of errors",
                     body=_examples(system),
                 )
             )
-        yield Section(anchor=f"system-{at}", title=f"System {system['name']}", parts=tuple(parts))
+        yield PageSection(
+            anchor=f"system-{at}", title=f"System {system['name']}", parts=tuple(parts)
+        )
 
 
-def _table(one: LinkTable) -> Html:
-    several = len(one.systems) > 1
+def _table(link_table: LinkTable) -> Html:
+    several = len(link_table.systems) > 1
     groups = (
-        [("", 1), *((isolated_name(name), len(one.columns)) for name in one.systems)]
+        [("", 1), *((isolated_name(name), len(link_table.columns)) for name in link_table.systems)]
         if several
         else []
     )
-    table = Table(
-        one.head,
-        *(column for _ in range(max(1, len(one.systems))) for column in one.columns),
+    table = PageTable(
+        link_table.head,
+        *(column for _ in range(max(1, len(link_table.systems))) for column in link_table.columns),
         groups=groups,
     )
-    for label, cells in one.rows:
+    for label, cells in link_table.rows:
         table.add(isolated_name(label), *cells)
-    return table.html(means=one.means, label=one.title)
+    return table.html(means=link_table.means, label=link_table.title)
 
 
 def _reliability(system: Mapping[str, Any]) -> Html:
     if system["figures"]["calibration_error"]["value"] is None:
         return paragraphs("No answer has a probability.")
-    table = Table("probability", "answers", "mean probability", "precision")
+    table = PageTable("probability", "answers", "mean probability", "precision")
     for row in system["reliability"]:
-        shown = map(percent, (row["mean_score"], row["precision"]))
-        table.add(f"{row['low']:.1f} to {row['high']:.1f}", f"{row['count']:,}", *shown)
+        shares = map(percent, (row["mean_score"], row["precision"]))
+        table.add(f"{row['low']:.1f} to {row['high']:.1f}", f"{row['count']:,}", *shares)
     means = (
         (
             "precision",

@@ -5,6 +5,7 @@ print.
 from __future__ import annotations
 
 import io
+import itertools
 import re
 import textwrap
 import unicodedata
@@ -52,7 +53,7 @@ _LOOK: Final[Mapping[str, Any]] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Style:
+class SeriesStyle:
     """Style of one series: colour, and also mark, line and hatching for prints without colour.
 
     Attributes:
@@ -74,17 +75,17 @@ class Style:
 
 
 STYLES: Final = (
-    Style(colour="#0072B2", marker="o", line="-", hatch=""),
-    Style(colour="#D55E00", marker="s", line="--", hatch="//"),
-    Style(colour="#009E73", marker="^", line="-.", hatch=".."),
-    Style(colour="#CC79A7", marker="D", line=":", hatch="xx"),
-    Style(colour="#E69F00", marker="v", line=(0, (5, 1, 1, 1, 1, 1)), hatch="\\\\"),
-    Style(colour="#56B4E9", marker="P", line=(0, (1, 3)), hatch="++"),
-    Style(colour="#000000", marker="X", line=(0, (8, 3)), hatch="oo"),
+    SeriesStyle(colour="#0072B2", marker="o", line="-", hatch=""),
+    SeriesStyle(colour="#D55E00", marker="s", line="--", hatch="//"),
+    SeriesStyle(colour="#009E73", marker="^", line="-.", hatch=".."),
+    SeriesStyle(colour="#CC79A7", marker="D", line=":", hatch="xx"),
+    SeriesStyle(colour="#E69F00", marker="v", line=(0, (5, 1, 1, 1, 1, 1)), hatch="\\\\"),
+    SeriesStyle(colour="#56B4E9", marker="P", line=(0, (1, 3)), hatch="++"),
+    SeriesStyle(colour="#000000", marker="X", line=(0, (8, 3)), hatch="oo"),
 )
 
 
-def style(number: int) -> Style:
+def style(number: int) -> SeriesStyle:
     """Returns the look of series ``number``, from 0; after the last, they begin again."""
     return STYLES[number % len(STYLES)]
 
@@ -175,7 +176,7 @@ _LONGEST = 28  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labels:
+class PictureLabels:
     """Labels of names in a picture.
 
     Attributes:
@@ -194,7 +195,7 @@ def safe_name(name: str) -> str:
     return f"\u200a{name}" if name.startswith("_") else name
 
 
-def make_labels(names: Sequence[str], *, kind: str) -> Labels:
+def make_labels(names: Sequence[str], *, kind: str) -> PictureLabels:
     """Writes names so that Matplotlib draws them.
 
     Long names lose their middle. A name that the font lacks characters of, that is written from
@@ -213,15 +214,15 @@ def make_labels(names: Sequence[str], *, kind: str) -> Labels:
         name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[1 - _LONGEST // 2 :]}"
         for name in names
     ]
-    often = Counter(cuts)
-    written, notes = [], []
+    counts = Counter(cuts)
+    labels, notes = [], []
     for number, (name, cut) in enumerate(zip(names, cuts, strict=True), start=1):
-        if often[cut] == 1 and _drawable(name, font):
-            written.append(safe_name(cut))
+        if counts[cut] == 1 and _drawable(name, font):
+            labels.append(safe_name(cut))
             continue
-        written.append(f"[{kind} {number}]")
+        labels.append(f"[{kind} {number}]")
         notes.append(f"In the picture, [{kind} {number}] is “{shorten_name(name)}”.")
-    return Labels(names=tuple(written), notes=tuple(notes))
+    return PictureLabels(names=tuple(labels), notes=tuple(notes))
 
 
 def _font() -> FT2Font:
@@ -283,49 +284,77 @@ class Drawing:
             return Picture(svg=svg(figure, title=self.title), notes=self.notes)
 
 
-def side_by_side(named: Sequence[tuple[str, Drawing]], *, key: str = "") -> Drawing:
+@dataclass(frozen=True, kw_only=True)
+class _Tiles:
+    """Drawings in rows, each below its title, and under all of them how to read them."""
+
+    drawings: tuple[Drawing, ...]
+    titles: tuple[str, ...]
+    columns: int
+    heights: tuple[float, ...]  # of the rows, in inches
+    key: str
+
+    def draw(self, figure: FigureBase) -> None:
+        """Draws all of them."""
+        parts = figure.subfigures(
+            len(self.heights), self.columns, squeeze=False, height_ratios=self.heights
+        )
+        for part, drawing, title in zip(parts.flat, self.drawings, self.titles, strict=False):
+            if drawing.draw is not None:
+                drawing.draw(part)
+            if title:
+                part.suptitle(title, fontsize=9)
+        if self.key:
+            figure.supxlabel(self.key, fontsize=7.5)
+
+
+def side_by_side(drawings: Sequence[tuple[str, Drawing]], *, key: str = "") -> Drawing:
     """Joins several drawings, each under its name, row by row; what cannot be drawn is left out and
     noted.
 
     Args:
-        named: at least one; of an empty name nothing is written.
+        drawings: at least one; of an empty name nothing is written.
         key: how to read all of them, written below.
 
     Returns:
         One without a picture if none of them has one.
     """
-    shown = [(name, one, one.draw) for name, one in named if one.draw is not None]
-    bare = [(name, one.missing) for name, one in named if one.draw is None]
-    if not shown:
-        reasons = {f"{name}: {why}" if name else why for name, why in bare}
+    missing = [(name, drawing.missing) for name, drawing in drawings if drawing.draw is None]
+    drawable = [(name, drawing) for name, drawing in drawings if drawing.draw is not None]
+    if not drawable:
+        reasons = {f"{name}: {why}" if name else why for name, why in missing}
         return Drawing(missing="; ".join(sorted(reasons)))
-    width = max(one.width for _, one, _ in shown)
-    across = max(1, min(len(shown), int(_WIDEST / width)))
-    titles = [textwrap.fill(name, int(_LETTERS * width)) for name, _, _ in shown]
-    high = [
-        one.height + _TITLE * (title.count("\n") + 1)
-        for (_, one, _), title in zip(shown, titles, strict=True)
-    ]
-    heights = [max(high[at : at + across]) for at in range(0, len(high), across)]
-    below = textwrap.fill(key, int(_SMALL_LETTERS * width * across))
 
-    def draw(figure: FigureBase) -> None:
-        parts = figure.subfigures(len(heights), across, squeeze=False, height_ratios=heights)
-        for part, (_, _, drawn), title in zip(parts.flat, shown, titles, strict=False):
-            drawn(part)
-            if title:
-                part.suptitle(title, fontsize=9)
-        if below:
-            figure.supxlabel(below, fontsize=7.5)
-
-    said = (note for _, one, _ in shown for note in one.notes)
-    left_out = (f"No picture of {name}: {why}." for name, why in bare)
+    width = max(drawing.width for _, drawing in drawable)
+    tiles = _arrange(drawable, width=width, key=key)
+    key_lines = tiles.key.count("\n") + 1 if tiles.key else 0
+    omissions = [f"No picture of {name}: {why}." for name, why in missing]
+    notes = itertools.chain(omissions, *(drawing.notes for _, drawing in drawable))
     return Drawing(
-        title="; ".join(one.title for _, one, _ in shown),
-        width=width * across,
-        height=sum(heights) + 0.2 * (below.count("\n") + 1 if below else 0),
-        draw=draw,
-        notes=tuple(dict.fromkeys((*left_out, *said))),
+        title="; ".join(drawing.title for _, drawing in drawable),
+        width=width * tiles.columns,
+        height=sum(tiles.heights) + 0.2 * key_lines,
+        draw=tiles.draw,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _arrange(drawings: Sequence[tuple[str, Drawing]], *, width: float, key: str) -> _Tiles:
+    """Puts as many drawings side by side as a sheet can hold."""
+    columns = max(1, min(len(drawings), int(_WIDEST / width)))
+    titles = tuple(textwrap.fill(name, int(_LETTERS * width)) for name, _ in drawings)
+    heights = [
+        drawing.height + _TITLE * (title.count("\n") + 1)
+        for (_, drawing), title in zip(drawings, titles, strict=True)
+    ]
+    return _Tiles(
+        drawings=tuple(drawing for _, drawing in drawings),
+        titles=titles,
+        columns=columns,
+        heights=tuple(
+            max(heights[start : start + columns]) for start in range(0, len(heights), columns)
+        ),
+        key=textwrap.fill(key, int(_SMALL_LETTERS * width * columns)),
     )
 
 
@@ -334,8 +363,8 @@ MOST_SERIES: Final = 2 * len(STYLES)  # each look once with filled and once with
 
 def line_look(number: int) -> dict[str, Any]:
     """Returns the look of a series of points that a line joins."""
-    found = style(number)
-    return found.of_line | {"markerfacecolor": found.colour if number < len(STYLES) else "white"}
+    series = style(number)
+    return series.of_line | {"markerfacecolor": series.colour if number < len(STYLES) else "white"}
 
 
 def too_many(series: int) -> Drawing | None:
@@ -353,9 +382,9 @@ def legend(figure: FigureBase, axes: Axes, names: Iterable[str], *, count: int) 
     """Names of the series below the picture, if there are several."""
     if count < 2:
         return
-    listed = list(names)
-    columns = max(1, min(count, 58 // (max(map(len, listed)) + 8)))
+    labels = list(names)
+    columns = max(1, min(count, 58 // (max(map(len, labels)) + 8)))
     handles = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
     figure.legend(
-        handles, listed, loc="outside lower center", ncols=columns, fontsize=8, handlelength=3.2
+        handles, labels, loc="outside lower center", ncols=columns, fontsize=8, handlelength=3.2
     )

@@ -70,8 +70,8 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         similarities.
         """
         counts = np.array(self.counts[group], dtype=np.float64)
-        found: Floats = counts / (max(1.0, counts.sum()) * np.diff(self.edges))
-        return found
+        density: Floats = counts / (max(1.0, counts.sum()) * np.diff(self.edges))
+        return density
 
 
 class Densities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -92,8 +92,8 @@ class Densities(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """Groups of all panels, those of the paper first; a group has the same style in every
         panel.
         """
-        found = {name for panel in self.panels for name in panel.counts}
-        return [name for name in _GROUPS if name in found] + sorted(found - set(_GROUPS))
+        groups = {name for panel in self.panels for name in panel.counts}
+        return [name for name in _GROUPS if name in groups] + sorted(groups - set(_GROUPS))
 
     @property
     def note(self) -> str:
@@ -116,19 +116,21 @@ def load_densities(path: str) -> Densities:
     """
     content = file_bytes(path)
     try:
-        found = msgspec.json.decode(content, type=Densities)
-        if found.fascicle_densities != SCHEMA:
+        densities = msgspec.json.decode(content, type=Densities)
+        if densities.fascicle_densities != SCHEMA:
             raise ValueError(
-                f"densities of schema {found.fascicle_densities}; this release reads schema "
+                f"densities of schema {densities.fascicle_densities}; this release reads schema "
                 f"{SCHEMA}"
             )
-        if len(found.groups) > len(STYLES):
-            raise ValueError(f"it has {len(found.groups)} groups; allowed are up to {len(STYLES)}")
+        if len(densities.groups) > len(STYLES):
+            raise ValueError(
+                f"it has {len(densities.groups)} groups; allowed are up to {len(STYLES)}"
+            )
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise FormatError(
             f"{path} is not a densities file ({error}); docs/pictures.md shows its form", file=path
         ) from None
-    return found
+    return densities
 
 
 def size(data: Densities) -> tuple[float, float]:
@@ -146,25 +148,28 @@ def draw_densities(figure: Figure, data: Densities) -> None:
     """Draws each panel twice: whole, and below it the lowest tenth, where the groups overlap."""
     down, across = _shape(data)
     grid = figure.subplots(2 * down, across, squeeze=False)
-    for place in range(down * across):
-        row, column = divmod(place, across)
+    for number in range(down * across):
+        row, column = divmod(number, across)
         whole, zoomed = grid[2 * row][column], grid[2 * row + 1][column]
-        if place >= len(data.panels):
+        if number >= len(data.panels):
             whole.set_axis_off()
             zoomed.set_axis_off()
             continue
-        panel = data.panels[place]
-        top = max(float(panel.density(name).max()) for name in panel.counts) or 1.0
-        for axes, height in ((whole, 1.05 * top), (zoomed, ZOOM * top)):
-            _panel(axes, panel, data.groups)
-            axes.set_ylim(0, height)
-        whole.set_title(panel.title)
-        zoomed.set_xlabel(data.similarity)
+        _draw_twice(whole, zoomed, data.panels[number], data)
         if column == 0:
             whole.set_ylabel("density")
             zoomed.set_ylabel("lowest tenth")
     handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 4))
+
+
+def _draw_twice(whole: Axes, zoomed: Axes, panel: Panel, data: Densities) -> None:
+    top = max(float(panel.density(name).max()) for name in panel.counts) or 1.0
+    for axes, height in ((whole, 1.05 * top), (zoomed, ZOOM * top)):
+        _panel(axes, panel, data.groups)
+        axes.set_ylim(0, height)
+    whole.set_title(panel.title)
+    zoomed.set_xlabel(data.similarity)
 
 
 def _panel(axes: Axes, panel: Panel, groups: list[str]) -> None:

@@ -11,14 +11,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
-from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, STYLES, safe_name, style
+from fascicle.evaluation.reports.plots.canvas import (
+    MOST_VECTORS,
+    STYLES,
+    SeriesStyle,
+    safe_name,
+    style,
+)
 from fascicle.formats.distributions import DistributionsHeader, read
 
 if TYPE_CHECKING:
@@ -40,41 +46,17 @@ def draw_pca(figure: Figure, data: Distributions) -> None:
     Raises:
         InputError: the probabilities do not differ in two directions.
     """
-    found = components(data.of_classes)
+    principal = components(data.of_classes)
     axes = figure.add_subplot()
     for number, (name, mine) in enumerate(_by_type(data)):
-        look = style(number)
-        for right in (True, False):
-            rows = mine & (data.found == right)
-            axes.scatter(
-                found.points[rows, 0],
-                found.points[rows, 1],
-                marker=look.marker,
-                s=22 if right else 30,
-                facecolors=look.colour if right else "none",
-                edgecolors=look.colour,
-                linewidths=0.4 if right else 1.0,
-                alpha=0.45 if right else 1.0,
-                rasterized=len(data.gold) > MOST_VECTORS,
-                zorder=2 if right else 3,
-                label=f"{safe_name(name)} ({_count(mine)})" if right else "_missed",
-            )
+        label = f"{safe_name(name)} ({_count(mine)})"
+        _scatter_type(axes, principal.points, data, mine, look=style(number), label=label)
     sure = (data.of_classes >= _SURE).sum(axis=0).tolist()
     names = [f"{name}: {count:,}" for name, count in zip(data.classes, sure, strict=True)]
-    _corners(axes, found.corners, names)
-    axes.scatter(
-        [], [], marker="o", facecolors="none", edgecolors="#444444", label="hollow: not found"
-    )
-    axes.scatter(
-        [],
-        [],
-        marker="+",
-        s=60,
-        color="black",
-        label=f"sure; with how many\nmentions at {_SURE} or more",
-    )
-    axes.set_xlabel(f"first component ({found.explained[0]:.0%} of the variance)")
-    axes.set_ylabel(f"second component ({found.explained[1]:.0%})")
+    _corners(axes, principal.corners, names)
+    _explain_marks(axes)
+    axes.set_xlabel(f"first component ({principal.explained[0]:.0%} of the variance)")
+    axes.set_ylabel(f"second component ({principal.explained[1]:.0%})")
     axes.margins(0.1 + 0.025 * max(map(len, names)), 0.08)  # room for the names of the corners
     axes.set_aspect("equal", adjustable="box")
     legend = figure.legend(
@@ -83,6 +65,48 @@ def draw_pca(figure: Figure, data: Distributions) -> None:
     for handle in legend.legend_handles:
         if handle is not None:
             handle.set_alpha(1.0)
+
+
+def _scatter_type(
+    axes: Axes, points: Floats, data: Distributions, mine: Bools, *, look: SeriesStyle, label: str
+) -> None:
+    """Draws the mentions of a type: filled and faint if found, hollow and on top if missed."""
+    shared: dict[str, Any] = {
+        "marker": look.marker,
+        "edgecolors": look.colour,
+        "rasterized": len(data.gold) > MOST_VECTORS,
+    }
+    hits, misses = points[mine & data.found], points[mine & ~data.found]
+    axes.scatter(
+        hits[:, 0],
+        hits[:, 1],
+        s=22,
+        facecolors=look.colour,
+        linewidths=0.4,
+        alpha=0.45,
+        zorder=2,
+        label=label,
+        **shared,
+    )
+    axes.scatter(
+        misses[:, 0],
+        misses[:, 1],
+        s=30,
+        facecolors="none",
+        linewidths=1.0,
+        alpha=1.0,
+        zorder=3,
+        label="_missed",
+        **shared,
+    )
+
+
+def _explain_marks(axes: Axes) -> None:
+    axes.scatter(
+        [], [], marker="o", facecolors="none", edgecolors="#444444", label="hollow: not found"
+    )
+    label = f"sure; with how many\nmentions at {_SURE} or more"
+    axes.scatter([], [], marker="+", s=60, color="black", label=label)
 
 
 def draw_violins(figure: Figure, data: Distributions) -> None:
@@ -95,8 +119,7 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
     if len(names) > _MOST_VIOLINS:
         raise InputError(
             f"{data.path} has {plural(len(names), 'type')}; up to {_MOST_VIOLINS} violins can be "
-            "drawn beside "
-            "each other"
+            "drawn beside each other"
         )
     axes = figure.add_subplot()
     for place, (_, mine) in enumerate(_each_type(data)):
@@ -105,17 +128,13 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.set_ylim(-0.02, 1.02)
     axes.grid(visible=False, axis="x")
-    counts = [f"{_count(m & data.found)} | {_count(m & ~data.found)}" for _, m in _each_type(data)]
-    beside = _LETTER * sum(
-        max(len(name), len(count)) + 2 for name, count in zip(names, counts, strict=True)
-    )
-    upright = beside > figure.bbox.width / figure.dpi
-    labels = [
-        f"{name}{'  ' if upright else chr(10)}{count}"
-        for name, count in zip(names, counts, strict=True)
-    ]
-    axes.set_xticks(range(len(names)), labels, rotation=90 if upright else 0)
     axes.set_ylabel("probability of the gold type")
+    _label_violins(axes, data, width=figure.bbox.width / figure.dpi)
+    _explain_violins(axes)
+    figure.legend(loc="outside upper center", ncols=3)
+
+
+def _explain_violins(axes: Axes) -> None:
     for look, label in ((_FOUND, "found (left)"), (_MISSED, "not found (right)")):
         axes.fill_between(
             [], [], facecolor=look.colour, hatch=look.hatch, edgecolor="white", label=label
@@ -123,7 +142,17 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
     axes.plot(
         [], [], color="white", marker="_", markeredgecolor="black", markersize=12, label="median"
     )
-    figure.legend(loc="outside upper center", ncols=3)
+
+
+def _label_violins(axes: Axes, data: Distributions, *, width: float) -> None:
+    """Writes below each violin its type and counts, upright where they are wider than the sheet."""
+    labels = [
+        (name, f"{_count(mine & data.found)} | {_count(mine & ~data.found)}")
+        for name, mine in _each_type(data)
+    ]
+    upright = _LETTER * sum(max(map(len, label)) + 2 for label in labels) > width
+    gap = "  " if upright else "\n"
+    axes.set_xticks(range(len(labels)), map(gap.join, labels), rotation=90 if upright else 0)
 
 
 def draw_volcano(figure: Figure, data: Distributions) -> None:
@@ -132,26 +161,8 @@ def draw_volcano(figure: Figure, data: Distributions) -> None:
     """
     from matplotlib.ticker import LogFormatter
 
-    found = ratios(data.of_classes, data.gold + data.has_none)
     axes = figure.add_subplot()
-    parts = (
-        ("more probable than the gold type (up)", found.ratio > 0, STYLES[1], "black"),
-        ("equally probable (stable)", found.ratio == 0, STYLES[3], "black"),
-        ("less probable (down)", found.ratio < 0, STYLES[0], "none"),
-    )
-    for label, rows, look, edge in parts:
-        axes.scatter(
-            found.ratio[rows],
-            found.spread[rows],
-            marker=look.marker,
-            s=12,
-            color=look.colour,
-            edgecolors=edge,
-            linewidths=0.3,
-            alpha=0.55,
-            rasterized=len(found.ratio) > MOST_VECTORS,
-            label=f"{label}: {_count(rows)}",
-        )
+    _scatter_ratios(axes, ratios(data.of_classes, data.gold + data.has_none))
     axes.set_yscale("log")
     # The formatters of the scale itself write formulas, which the look of the house does not read.
     axes.yaxis.set_major_formatter(LogFormatter())
@@ -164,17 +175,38 @@ def draw_volcano(figure: Figure, data: Distributions) -> None:
     figure.legend(loc="outside upper center", ncols=1)
 
 
+def _scatter_ratios(axes: Axes, ratios: _Ratios) -> None:
+    parts = (
+        ("more probable than the gold type (up)", ratios.ratio > 0, STYLES[1], "black"),
+        ("equally probable (stable)", ratios.ratio == 0, STYLES[3], "black"),
+        ("less probable (down)", ratios.ratio < 0, STYLES[0], "none"),
+    )
+    for label, rows, look, edge in parts:
+        axes.scatter(
+            ratios.ratio[rows],
+            ratios.spread[rows],
+            marker=look.marker,
+            s=12,
+            color=look.colour,
+            edgecolors=edge,
+            linewidths=0.3,
+            alpha=0.55,
+            rasterized=len(ratios.ratio) > MOST_VECTORS,
+            label=f"{label}: {_count(rows)}",
+        )
+
+
 def _by_type(data: Distributions) -> Iterator[tuple[str, Bools]]:
     """Types with mentions; where there are more than looks, the most frequent ones and the
     others together.
     """
     counts = np.bincount(data.gold, minlength=len(data.header.types))
     order = [int(kind) for kind in np.argsort(-counts, kind="stable") if counts[kind]]
-    shown = order if len(order) <= len(STYLES) else order[: len(STYLES) - 1]
-    for kind in sorted(shown):
+    frequent = order if len(order) <= len(STYLES) else order[: len(STYLES) - 1]
+    for kind in sorted(frequent):
         yield data.header.types[kind], data.gold == kind
-    if len(shown) < len(order):
-        yield f"{len(order) - len(shown)} other types", ~np.isin(data.gold, shown)
+    if len(frequent) < len(order):
+        yield f"{len(order) - len(frequent)} other types", ~np.isin(data.gold, frequent)
 
 
 def _each_type(data: Distributions) -> Iterator[tuple[str, Bools]]:
@@ -192,33 +224,46 @@ def _corners(axes: Axes, corners: Any, names: Sequence[str]) -> None:
         corners[:, 0], corners[:, 1], marker="+", s=60, color="black", linewidths=1.0, zorder=4
     )
     (width, height), middle = np.ptp(corners, axis=0), corners.mean(axis=0)
-    lowest = {True: np.inf, False: np.inf}  # names left of their corners -> height of the last one
+    lowest = {True: np.inf, False: np.inf}  # names left of their corners -> height of the last name
     farthest = np.argsort(-np.linalg.norm(corners - middle, axis=1), kind="stable")[:_MOST_NAMED]
     for number in farthest[np.argsort(-corners[farthest, 1], kind="stable")].tolist():
         x, y = corners[number].tolist()
-        left = x < middle[0]
-        place = min(y + (-0.01 if y < middle[1] else 0.04) * height, lowest[left] - 0.055 * height)
-        lowest[left] = place
-        name = axes.annotate(
-            names[number],
-            (x, y),
-            xytext=(x + (-0.04 if left else 0.04) * width, place),
-            ha="right" if left else "left",
-            va="center",
-            fontsize=8,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5},
-            arrowprops={
-                "arrowstyle": "-",
-                "color": "#555555",
-                "linewidth": 0.6,
-                "shrinkA": 0,
-                "shrinkB": 2,
-            },
-            annotation_clip=False,
-            zorder=5,
-        )
-        # the margins have room for it; else the layout pushes the axes off the sheet
-        name.set_in_layout(False)
+        on_left = x < middle[0]
+        best = y + (-0.01 if y < middle[1] else 0.04) * height
+        lowest[on_left] = min(best, lowest[on_left] - 0.055 * height)
+        at = (x + (-0.04 if on_left else 0.04) * width, lowest[on_left])
+        _name_corner(axes, names[number], (x, y), at, align="right" if on_left else "left")
+
+
+def _name_corner(
+    axes: Axes,
+    name: str,
+    corner: tuple[float, float],
+    at: tuple[float, float],
+    *,
+    align: Literal["left", "right"],
+) -> None:
+    """Writes a name at some place, with a line to its corner."""
+    note = axes.annotate(
+        name,
+        corner,
+        xytext=at,
+        ha=align,
+        va="center",
+        fontsize=8,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5},
+        arrowprops={
+            "arrowstyle": "-",
+            "color": "#555555",
+            "linewidth": 0.6,
+            "shrinkA": 0,
+            "shrinkB": 2,
+        },
+        annotation_clip=False,
+        zorder=5,
+    )
+    # the margins have room for it; else the layout pushes the axes off the sheet
+    note.set_in_layout(False)
 
 
 def _half(axes: Axes, place: int, *, side: int, values: Any) -> None:
@@ -311,13 +356,13 @@ class Distributions:
         """Describes in a sentence what of the file is not drawn; empty if all is."""
         if not self.unreachable:
             return ""
-        listed = ", ".join(
+        reasons = ", ".join(
             f"{reason} {count:,}" for reason, count in self.unreachable.most_common()
         )
         total = self.unreachable.total()
         return (
             f"{total:,} of {plural(total + len(self.gold), 'mention')} of {self.path} have no "
-            f"probability ({listed})"
+            f"probability ({reasons})"
         )
 
 
@@ -329,14 +374,14 @@ def load_distributions(path: str) -> Distributions:
     """
     header, entries = read(path)
     index = {name: number for number, name in enumerate(header.types)}
-    rows, gold, found, unreachable = [], [], [], Counter[str]()
+    rows, gold, hits, unreachable = [], [], [], Counter[str]()
     for entry in entries:
         if entry.unreachable:
             unreachable[entry.unreachable] += 1
             continue
         rows.append(entry.probabilities)
         gold.append(index[entry.type])
-        found.append(entry.found)
+        hits.append(entry.found)
     if not rows:
         none = f"none of its {plural(unreachable.total(), 'mention')} has probabilities"
         what = none if unreachable else "it has no mention"
@@ -349,7 +394,7 @@ def load_distributions(path: str) -> Distributions:
         header=header,
         numbers=np.array(rows, dtype=np.float64),
         gold=np.array(gold, dtype=np.int64),
-        found=np.array(found, dtype=np.bool_),
+        found=np.array(hits, dtype=np.bool_),
         unreachable=unreachable,
     )
 
@@ -386,9 +431,8 @@ def components(vectors: Floats) -> _Components:
     if len(sizes) < 2 or sizes[1] <= 1e-9 * max(1.0, sizes[0]):
         raise InputError(
             f"the probabilities of {len(vectors):,} mentions do not differ in two directions, so "
-            "there are no two "
-            "principal components to draw; choose the kind violin, or a file of more mentions or "
-            "types"
+            "there are no two principal components to draw; choose the kind violin, or a file of "
+            "more mentions or types"
         )
     axes = directions[:2].T
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
@@ -399,7 +443,7 @@ def components(vectors: Floats) -> _Components:
     )
 
 
-def density(values: Floats, at: Floats, *, bandwidth: float = _BANDWIDTH) -> Floats:
+def density(values: Floats, places: Floats, *, bandwidth: float = _BANDWIDTH) -> Floats:
     """Computes the density of values between 0 and 1 at some places: a Gaussian kernel, reflected
     at 0 and 1.
 
@@ -408,7 +452,7 @@ def density(values: Floats, at: Floats, *, bandwidth: float = _BANDWIDTH) -> Flo
 
     Args:
         values: from 0 to 1, ``[m]``, at least one.
-        at: places, ``[n]``.
+        places: where, ``[n]``.
         bandwidth: standard deviation of the kernel.
 
     Returns:
@@ -417,9 +461,9 @@ def density(values: Floats, at: Floats, *, bandwidth: float = _BANDWIDTH) -> Flo
     counts, edges = np.histogram(values, bins=_BINS, range=(0.0, 1.0))
     middles = (edges[:-1] + edges[1:]) / 2
     images = np.concatenate([middles, -middles, 2 - middles])
-    kernel = np.exp(-0.5 * ((at[:, None] - images) / bandwidth) ** 2)
-    found: Floats = kernel @ np.tile(counts, 3) / (len(values) * bandwidth * np.sqrt(2 * np.pi))
-    return found
+    kernel = np.exp(-0.5 * ((places[:, None] - images) / bandwidth) ** 2)
+    densities: Floats = kernel @ np.tile(counts, 3) / (len(values) * bandwidth * np.sqrt(2 * np.pi))
+    return densities
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -449,12 +493,12 @@ def ratios(numbers: Floats, gold: Ints) -> _Ratios:
         gold: index of the gold type among the classes, ``[m]``.
     """
     count, classes = numbers.shape
-    others = np.arange(classes) != gold[:, None]
-    rival = np.nonzero(others)[1]
+    is_rival = np.arange(classes) != gold[:, None]
+    rival = np.nonzero(is_rival)[1]
     right = np.maximum(numbers[np.arange(count), gold], _FLOOR)
     repeated = np.repeat(right, classes - 1)
     return _Ratios(
-        ratio=np.log2(np.maximum(numbers[others], _FLOOR) / repeated),
+        ratio=np.log2(np.maximum(numbers[is_rival], _FLOOR) / repeated),
         spread=np.repeat(numbers.var(axis=1) / right, classes - 1),
         rival=rival.astype(np.int64),
         gold=np.repeat(gold, classes - 1),

@@ -5,10 +5,11 @@ chosen.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -17,12 +18,17 @@ from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.evaluation.reports.plots.canvas import STYLES, safe_name, style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
 _Unit = Literal["epoch", "step", "update"]
 _METRICS: Final = "metrics.jsonl"
 _DEV: Final = "dev"
+_MARKS: Final = 12  # on a curve of many places
+_CIRCLE: Final[Mapping[str, Any]] = MappingProxyType(
+    {"marker": "o", "s": 110, "facecolors": "none", "edgecolors": "black"}
+)
 
 
 class _Rates(msgspec.Struct):
@@ -52,10 +58,14 @@ class _Update(msgspec.Struct):
     mean: float | None
 
 
-class _Chosen(msgspec.Struct):
+class _BestEpoch(msgspec.Struct):
     epoch: int
     step: int | None = None
-    others: dict[str, _Chosen] = {}
+    others: dict[str, _BestEpoch] = {}
+
+
+# of each head by its name, F1 on dev
+_Row = tuple[_Epoch, dict[str, float]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,9 +133,8 @@ def read_run(folder: str) -> _RunCurves:
         )
     if not metrics.is_file() or not metrics.stat().st_size:
         raise InputError(
-            f"the run folder {folder} is incomplete: it holds no {_METRICS} with a finished "
-            "epoch; give the folder of "
-            "a run that has been trained for one epoch at least"
+            f"the run folder {folder} is incomplete: it holds no {_METRICS} with a finished epoch; "
+            "give the folder of a run that has been trained for one epoch at least"
         )
     text = metrics.read_text(encoding="utf-8")
     lines = text.splitlines()
@@ -139,8 +148,8 @@ def read_run(folder: str) -> _RunCurves:
         raise FormatError(
             f"{metrics} is not what a run writes ({error}); give the folder of a run"
         ) from None
-    chosen = _chosen(scores) if scores.is_file() else None
-    return _curves(path.resolve().name, rows, chosen, metrics)
+    best = _read_best(scores) if scores.is_file() else None
+    return _curves(path.resolve().name, rows, best, metrics)
 
 
 def _of_typer(name: str, lines: list[str], *, finished: bool) -> _RunCurves:
@@ -167,81 +176,81 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _row(line: str) -> tuple[_Epoch, dict[str, float]]:
+def _row(line: str) -> _Row:
     """Reads one epoch, with the F1 on dev of each head."""
     line = _json(line)
     fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     scores = {
-        k: msgspec.json.decode(v, type=_Scores)
-        for k, v in fields.items()
-        if k.partition(".")[0] == _DEV
+        name: msgspec.json.decode(value, type=_Scores).f1
+        for name, value in fields.items()
+        if name.partition(".")[0] == _DEV
     }
-    return msgspec.json.decode(line, type=_Epoch), {
-        name: found.f1 for name, found in scores.items()
-    }
+    return msgspec.json.decode(line, type=_Epoch), scores
 
 
-def _chosen(path: Path) -> dict[str, _Chosen]:
+def _read_best(path: Path) -> dict[str, _BestEpoch]:
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=_Chosen)
+        answering = msgspec.json.decode(path.read_bytes(), type=_BestEpoch)
     except msgspec.MsgspecError as error:
         raise FormatError(
             f"{path} is not what a run writes ({error}); give the folder of a run", file=str(path)
         ) from None
-    return {_DEV: found} | {f"{_DEV}.{head}": one for head, one in found.others.items()}
+    return {_DEV: answering} | {f"{_DEV}.{head}": best for head, best in answering.others.items()}
 
 
 def _curves(
-    name: str,
-    rows: list[tuple[_Epoch, dict[str, float]]],
-    chosen: dict[str, _Chosen] | None,
-    path: Path,
+    name: str, rows: list[_Row], finished: dict[str, _BestEpoch] | None, path: Path
 ) -> _RunCurves:
+    """Makes the curves of a run.
+
+    Args:
+        name: of the run.
+        rows: one for each score on dev.
+        finished: of a finished run, the epoch that was chosen for each head.
+        path: of the metrics.
+
+    Raises:
+        FormatError: the rows are not those of a run.
+    """
+    unit, places = _number_rows(rows, path)
+    heads = []
+    for key in sorted(rows[0][1]):
+        f1 = tuple(scores[key] for _, scores in rows)
+        best = places[f1.index(max(f1))]
+        if epoch := (finished or {}).get(key):
+            best = epoch.epoch if unit == "epoch" else epoch.step or 0
+        if best not in places:
+            raise FormatError(
+                f"{path} has no {unit} {best}, which scores.json says was chosen; copy the folder "
+                "again",
+                file=str(path),
+            )
+        heads.append(_HeadCurve(head=key.removeprefix(_DEV).removeprefix("."), f1=f1, best=best))
+    return _RunCurves(
+        name=name,
+        unit=unit,
+        places=places,
+        loss=tuple(_number(epoch.loss) for epoch, _ in rows),
+        heads=tuple(heads),
+        finished=finished is not None,
+    )
+
+
+def _number_rows(rows: list[_Row], path: Path) -> tuple[_Unit, tuple[int, ...]]:
+    """Returns what the places of a run count, and the place of each row."""
     epochs = tuple(epoch.epoch for epoch, _ in rows)
     # Dev may be scored several times in an epoch; then the steps tell these apart.
     unit: _Unit = "epoch" if len(set(epochs)) == len(epochs) else "step"
     places = epochs if unit == "epoch" else tuple(epoch.step or 0 for epoch, _ in rows)
     keys = list(rows[0][1])
-    if (
-        list(places) != sorted(set(places))
-        or _DEV not in keys
-        or any(list(scores) != keys for _, scores in rows)
-    ):
+    is_rising = list(places) == sorted(set(places))
+    if not is_rising or _DEV not in keys or any(list(scores) != keys for _, scores in rows):
         raise FormatError(
             f"{path} is not what a run writes (epochs in order, each with dev scores); copy it "
             "again",
             file=str(path),
         )
-    heads = []
-    for key in sorted(keys):
-        f1 = tuple(scores[key] for _, scores in rows)
-        said = (chosen or {}).get(key)
-        best = (
-            places[f1.index(max(f1))]
-            if said is None
-            else said.epoch
-            if unit == "epoch"
-            else said.step or 0
-        )
-        if best not in places:
-            raise FormatError(
-                f"{path} has no {unit} {best}, which scores.json says was chosen; copy the "
-                "folder again",
-                file=str(path),
-            )
-        heads.append(_HeadCurve(head=key.removeprefix(_DEV).removeprefix("."), f1=f1, best=best))
-    loss = tuple(_number(epoch.loss) for epoch, _ in rows)
-    return _RunCurves(
-        name=name,
-        unit=unit,
-        places=places,
-        loss=loss,
-        heads=tuple(heads),
-        finished=chosen is not None,
-    )
-
-
-_MARKS = 12  # on a curve of many places
+    return unit, places
 
 
 def load_runs(folders: Sequence[str]) -> list[_RunCurves]:
@@ -300,33 +309,24 @@ def _draw_loss_and_f1(figure: Figure, runs: Sequence[_RunCurves]) -> None:
         marks = style(number).of_line
         above.plot(run.places, run.loss, **marks)
         for head in run.heads:
-            other = bool(head.head)
-            best = head.f1[run.places.index(head.best)]
-            name = f"{run.name}, head {head.head}" if other else run.name
-            thin = {"markerfacecolor": "white", "linewidth": 0.9} if other else {}
-            label = (
-                f"{safe_name(name)}: {100 * best:.1f} at {run.unit} "
-                f"{head.best}{'' if run.finished else ' so far'}"
-            )
-            below.plot(run.places, head.f1, label=label, **marks, **thin)
-            below.scatter(
-                [head.best],
-                [best],
-                marker="o",
-                s=110,
-                facecolors="none",
-                edgecolors="black",
-                zorder=4,
-            )
+            _draw_f1(below, run, head, marks)
     above.set_ylabel("training loss")
     below.set_ylabel("micro F1 on dev")
     below.set_xlabel(runs[0].unit)
     below.xaxis.get_major_locator().set_params(integer=True)
     below.margins(y=0.1)
-    circle = (
-        f"chosen {runs[0].unit}"
-        if all(run.finished for run in runs)
-        else f"chosen {runs[0].unit}, or best so far"
-    )
-    below.scatter([], [], marker="o", s=110, facecolors="none", edgecolors="black", label=circle)
-    figure.legend(loc="outside lower center", ncols=1 if max(len(r.name) for r in runs) > 16 else 2)
+    unfinished = "" if all(run.finished for run in runs) else ", or best so far"
+    below.scatter([], [], label=f"chosen {runs[0].unit}{unfinished}", **_CIRCLE)
+    longest = max(len(run.name) for run in runs)
+    figure.legend(loc="outside lower center", ncols=1 if longest > 16 else 2)
+
+
+def _draw_f1(axes: Axes, run: _RunCurves, head: _HeadCurve, marks: Mapping[str, Any]) -> None:
+    """Draws the F1 of a head, with a circle around the place that was chosen."""
+    best = head.f1[run.places.index(head.best)]
+    name = f"{run.name}, head {head.head}" if head.head else run.name
+    thin: dict[str, Any] = {"markerfacecolor": "white", "linewidth": 0.9} if head.head else {}
+    so_far = "" if run.finished else " so far"
+    label = f"{safe_name(name)}: {100 * best:.1f} at {run.unit} {head.best}{so_far}"
+    axes.plot(run.places, head.f1, label=label, **marks, **thin)
+    axes.scatter([head.best], [best], zorder=4, **_CIRCLE)

@@ -4,7 +4,7 @@ heat map.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
-from fascicle.evaluation.report_parts import Report, System
+from fascicle.evaluation.report_parts import Errors, Report, SystemPart
 from fascicle.evaluation.reports.page.html import points
 from fascicle.evaluation.reports.plots.canvas import (
     MOST_VECTORS,
     Drawing,
-    Labels,
+    PictureLabels,
     make_labels,
     style,
 )
@@ -60,7 +60,7 @@ class Matrix:
     near: Ints
 
 
-def confusion_matrix(system: System) -> Matrix:
+def confusion_matrix(system: SystemPart) -> Matrix:
     """Returns the matrix of one system.
 
     Args:
@@ -70,17 +70,23 @@ def confusion_matrix(system: System) -> Matrix:
     types = tuple(
         sorted(strict, key=lambda name: (-strict[name]["gold"], -strict[name]["predicted"], name))
     )
-    place = {name: at for at, name in enumerate(types)}
+    places = {name: at for at, name in enumerate(types)}
     counts = np.zeros((len(types) + 1, len(types) + 1), dtype=np.int64)
     near = np.zeros(len(types), dtype=np.int64)
-    for name, at in place.items():
+    for name, at in places.items():
         counts[at, at] = strict[name]["tp"]
-        near[at] = sum(errors["classes"][kind]["types"].get(name, (0, 0))[0] for kind in _SAME_TYPE)
-        counts[-1, at] = errors["classes"]["spurious"]["types"].get(name, (0, 0))[0]
-        counts[at, -1] = errors["classes"]["missed"]["types"].get(name, (0, 0))[1]
+        near[at] = sum(_count_errors(errors, kind, name)[0] for kind in _SAME_TYPE)
+        counts[-1, at] = _count_errors(errors, "spurious", name)[0]
+        counts[at, -1] = _count_errors(errors, "missed", name)[1]
     for row in errors["confusions"]:
-        counts[place[row["gold"]], place[row["predicted"]]] += row["same_span"] + row["overlapping"]
+        cell = places[row["gold"]], places[row["predicted"]]
+        counts[cell] += row["same_span"] + row["overlapping"]
     return Matrix(types=types, counts=counts, near=near)
+
+
+def _count_errors(errors: Errors, kind: str, name: str) -> Sequence[int]:
+    """Returns the false positives and false negatives of a type in a class of errors."""
+    return errors["classes"][kind]["types"].get(name, (0, 0))
 
 
 def fold_last_types(matrix: Matrix, *, at_most: int = _MOST_TYPES) -> Matrix:
@@ -89,20 +95,20 @@ def fold_last_types(matrix: Matrix, *, at_most: int = _MOST_TYPES) -> Matrix:
     """
     if len(matrix.types) <= at_most:
         return matrix
-    kept = at_most - 1
-    group = [min(at, kept) for at in range(len(matrix.types))] + [at_most]
+    last = at_most - 1
+    group = [min(at, last) for at in range(len(matrix.types))] + [at_most]
     sums = np.zeros((at_most + 1, len(group)), dtype=np.int64)
     np.add.at(sums, group, matrix.counts)
     counts = np.zeros((at_most + 1, at_most + 1), dtype=np.int64)
     np.add.at(counts.T, group, sums.T)
     # Among the types taken together, those taken for one another are not right.
-    right = matrix.counts.diagonal()[kept:-1].sum()
-    near = np.append(matrix.near[:kept], matrix.near[kept:].sum() + counts[kept, kept] - right)
-    counts[kept, kept] = right
-    return Matrix(types=(*matrix.types[:kept], _OTHERS), counts=counts, near=near)
+    right = matrix.counts.diagonal()[last:-1].sum()
+    near = np.append(matrix.near[:last], matrix.near[last:].sum() + counts[last, last] - right)
+    counts[last, last] = right
+    return Matrix(types=(*matrix.types[:last], _OTHERS), counts=counts, near=near)
 
 
-def draw_confusion(system: System) -> Drawing:
+def draw_confusion(system: SystemPart) -> Drawing:
     """Returns the matrix of a system as a picture, with at most twelve types."""
     whole = confusion_matrix(system)
     if not whole.types:
@@ -184,7 +190,7 @@ _Grid = list[
 ]  # for each attribute its intervals, each with the difference
 
 
-def heat_maps(report: Report, names: Labels) -> dict[str, Drawing]:
+def heat_maps(report: Report, names: PictureLabels) -> dict[str, Drawing]:
     """Returns a map for each system after the first: attributes below each other, their intervals
     side by side.
 
@@ -197,31 +203,44 @@ def heat_maps(report: Report, names: Labels) -> dict[str, Drawing]:
     Returns:
         ``"differences-N"`` -> its picture.
     """
-    shown = [
-        name for name, attribute in report["attributes"].items() if "undefined" not in attribute
-    ]
-    titles = [report["attributes"][name]["title"] for name in shown]
-    baseline, *others = ([one["buckets"][name] for name in shown] for one in report["systems"])
-    grids = [[_gaps(*rows) for rows in zip(one, baseline, strict=True)] for one in others]
+    attributes = {
+        name: attribute["title"]
+        for name, attribute in report["attributes"].items()
+        if "undefined" not in attribute
+    }
+    first, *rest = report["systems"]
+    baseline = [first["buckets"][name] for name in attributes]
+    grids = [_grid(system, first, attributes) for system in rest]
     full = _full_colour(grids, baseline, gold=report["gold"]["mentions"])
-    drawn = {}
-    for at, grid in enumerate(grids, start=1):
-        if all(gap is None for line in grid for _, gap in line):
-            drawn[f"differences-{at}"] = Drawing(
-                missing="all attributes are undefined, or their buckets empty"
-            )
-            continue
-        drawn[f"differences-{at}"] = Drawing(
-            title=f"F1 of {names.names[at]} less that of {names.names[0]} in each bucket",
-            width=1.75 + 0.75 * max(map(len, grid)),
-            height=0.25 + 0.44 * len(grid),
-            draw=partial(_draw_heat, titles=titles, grid=grid, full=full),
-            notes=(
-                f"The colour is strongest from {100 * full:.2f} points on; – is undefined, or a "
-                "bucket without gold.",
-            ),
+    titles = list(attributes.values())
+    return {
+        f"differences-{number}": _heat_map(
+            grid,
+            titles=titles,
+            full=full,
+            title=f"F1 of {names.names[number]} less that of {names.names[0]} in each bucket",
         )
-    return drawn
+        for number, grid in enumerate(grids, start=1)
+    }
+
+
+def _heat_map(grid: _Grid, *, titles: Sequence[str], full: float, title: str) -> Drawing:
+    if all(gap is None for line in grid for _, gap in line):
+        return Drawing(missing="all attributes are undefined, or their buckets empty")
+    return Drawing(
+        title=title,
+        width=1.75 + 0.75 * max(map(len, grid)),
+        height=0.25 + 0.44 * len(grid),
+        draw=partial(_draw_heat, titles=titles, grid=grid, full=full),
+        notes=(
+            f"The colour is strongest from {100 * full:.2f} points on; – is undefined, or a "
+            "bucket without gold.",
+        ),
+    )
+
+
+def _grid(system: SystemPart, baseline: SystemPart, attributes: Iterable[str]) -> _Grid:
+    return [_gaps(system["buckets"][name], baseline["buckets"][name]) for name in attributes]
 
 
 def _gaps(
@@ -245,14 +264,13 @@ def _full_colour(
     not tiny.
     """
     counts = [bucket["gold"] for row in baseline for bucket in row]
-    known = [
-        (abs(gap), count)
-        for grid in grids
-        for gap, count in zip((gap for line in grid for _, gap in line), counts, strict=True)
-        if gap is not None
-    ]
-    largest = max((gap for gap, count in known if count >= _LEAST * gold), default=0.0)
-    return max(largest, 0.001)
+    largest = 0.001
+    for grid in grids:
+        gaps = [gap for line in grid for _, gap in line]
+        for gap, count in zip(gaps, counts, strict=True):
+            if gap is not None and count >= _LEAST * gold:
+                largest = max(largest, abs(gap))
+    return largest
 
 
 def _draw_heat(figure: FigureBase, *, titles: Sequence[str], grid: _Grid, full: float) -> None:
@@ -283,6 +301,7 @@ def _draw_heat(figure: FigureBase, *, titles: Sequence[str], grid: _Grid, full: 
 def _cell(
     axes: Axes, place: tuple[int, int], gap: float | None, *, full: float, pixels: bool
 ) -> None:
+    """Draws a difference, with a hatched left edge where the system is worse."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Rectangle
 
@@ -290,7 +309,8 @@ def _cell(
     strength = 0.0 if gap is None else _STRONGEST * min(1.0, abs(gap) / full)
     colour = to_rgb(style(0 if gap is None or gap >= 0 else 1).colour)
     face = tuple(1 - strength * (1 - part) for part in colour)
-    worse = gap is not None and points(gap).startswith("\u2212")
+    label = "–" if gap is None else points(gap)
+    worse = label.startswith("\u2212")
     axes.add_patch(
         Rectangle(
             (column - 0.5, line - 0.5), 1, 1,
@@ -305,13 +325,5 @@ def _cell(
                 linewidth=0.5, rasterized=pixels,
             )
         )  # fmt: skip
-    told = "–" if gap is None else points(gap)
-    axes.text(
-        column,
-        line - 0.12,
-        told,
-        ha="center",
-        va="center",
-        fontsize=9,
-        fontweight="bold" if worse else "normal",
-    )
+    weight = "bold" if worse else "normal"
+    axes.text(column, line - 0.12, label, ha="center", va="center", fontsize=9, fontweight=weight)

@@ -14,18 +14,25 @@ import msgspec
 from fascicle.core.files.source import file_bytes
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.evaluation.breakdown.errors import CLASSES
-from fascicle.evaluation.report_parts import SCHEMA, Calibration, Errors, Report, Scores, System
+from fascicle.evaluation.report_parts import (
+    SCHEMA,
+    CalibrationPart,
+    Errors,
+    Report,
+    ScoresPart,
+    SystemPart,
+)
 from fascicle.evaluation.reports.plots.canvas import (
     MOST_SERIES,
     Drawing,
-    Labels,
+    PictureLabels,
     make_labels,
     side_by_side,
 )
+from fascicle.evaluation.reports.plots.f1_pictures import f1_by_type
 from fascicle.evaluation.reports.plots.matrices import draw_confusion, heat_maps
 from fascicle.evaluation.reports.plots.report_pictures import (
     FEW,
-    f1_by_type,
     precision_recall,
     reliability,
 )
@@ -39,19 +46,21 @@ def _check(report: Report) -> None:
     Raises:
         ValueError: says which.
     """
-    for one in report["systems"]:
-        _check_scores(one["scores"])
-        _check_errors(one["errors"], one["scores"]["rules"]["strict"]["types"])
-        _check_calibration(one["calibration"])
+    for system in report["systems"]:
+        _check_scores(system["scores"])
+        _check_errors(system["errors"], system["scores"]["rules"]["strict"]["types"])
+        _check_calibration(system["calibration"])
         for name, attribute in report["attributes"].items():
-            found = [bucket["interval"] for bucket in one["buckets"].get(name, [])]
-            if "undefined" not in attribute and (found != attribute.get("intervals") or not found):
+            intervals = [bucket["interval"] for bucket in system["buckets"].get(name, [])]
+            if "undefined" not in attribute and (
+                intervals != attribute.get("intervals") or not intervals
+            ):
                 raise ValueError(
-                    f"the buckets of {name!r} of {one['name']!r} are not those of the report"
+                    f"the buckets of {name!r} of {system['name']!r} are not those of the report"
                 )
 
 
-def _check_scores(scores: Scores) -> None:
+def _check_scores(scores: ScoresPart) -> None:
     if "strict" not in scores["rules"]:
         raise ValueError("the strict scores are missing")
     micro = scores["rules"]["strict"]["micro"]
@@ -73,19 +82,19 @@ def _check_errors(errors: Errors, types: Collection[str]) -> None:
             )
 
 
-def _check_calibration(value: Calibration) -> None:
+def _check_calibration(value: CalibrationPart) -> None:
     reasons = value.get("undefined", {})
     if isinstance(reasons, str):
         return
     if "reliability" not in value or "precision_recall" not in value:
         raise ValueError("the calibration has no curves, and no reason for it")
     if any(
-        one["count"] and None in (one["mean_score"], one["precision"])
-        for one in value["reliability"]
+        row["count"] and None in (row["mean_score"], row["precision"])
+        for row in value["reliability"]
     ):
         raise ValueError("a bin with mentions has no mean score or no precision")
     if "average_precision" not in reasons and any(
-        one["recall"] is None for one in value["precision_recall"]
+        row["recall"] is None for row in value["precision_recall"]
     ):
         raise ValueError("a recall is null without a reason")
 
@@ -115,8 +124,7 @@ def load_report(path: str) -> Report:
     if value["fascicle_report"] != SCHEMA:
         raise FormatError(
             f"{path} is a report of version {value['fascicle_report']!r}; this release reads "
-            f"version {SCHEMA}, and "
-            f"{_REMEDY}",
+            f"version {SCHEMA}, and {_REMEDY}",
             file=path,
             code="version",
         )
@@ -145,37 +153,40 @@ class _ReportPlot:
     """
 
     means: str
-    draw: Callable[[Report, Labels], _Named]
+    draw: Callable[[Report, PictureLabels], _Named]
     key: str
     remedy: str
 
 
-def _of_all(draw: Callable[[Sequence[System], Labels], Drawing]) -> Callable[..., _Named]:
+def _of_all(
+    draw: Callable[[Sequence[SystemPart], PictureLabels], Drawing],
+) -> Callable[..., _Named]:
     """Returns all systems in one picture, which names them itself if there are several."""
 
-    def drawn(report: Report, names: Labels) -> _Named:
+    def drawn(report: Report, names: PictureLabels) -> _Named:
         systems = report["systems"]
         return [("" if len(systems) > 1 else names.names[0], draw(systems, names))]
 
     return drawn
 
 
-def _of_each(draw: Callable[[System], Drawing]) -> Callable[..., _Named]:
+def _of_each(draw: Callable[[SystemPart], Drawing]) -> Callable[..., _Named]:
     """Returns a picture of each system."""
     return lambda report, names: [
-        (name, draw(one)) for name, one in zip(names.names, report["systems"], strict=True)
+        (name, draw(system)) for name, system in zip(names.names, report["systems"], strict=True)
     ]
 
 
-def _heat(report: Report, names: Labels) -> _Named:
-    first, *others = names.names
-    if not others:
+def _heat(report: Report, names: PictureLabels) -> _Named:
+    first, *rest = names.names
+    if not rest:
         return [
             ("", Drawing(missing=f"a heat map is between two systems, and only {first} was given"))
         ]
     maps = heat_maps(report, names).values()
     return [
-        (f"F1 of {name} less F1 of {first}", one) for name, one in zip(others, maps, strict=True)
+        (f"F1 of {name} less F1 of {first}", drawing)
+        for name, drawing in zip(rest, maps, strict=True)
     ]
 
 
@@ -209,7 +220,7 @@ REPORT_PLOTS: Final[Mapping[str, _ReportPlot]] = MappingProxyType(
         ),
         "reliability": _ReportPlot(
             means="precision over the score",
-            draw=_of_each(lambda one: reliability(one["calibration"])),
+            draw=_of_each(lambda system: reliability(system["calibration"])),
             key="On the dashed line scores tell the truth; below it the system is too sure. "
             f"Open marks: fewer than {FEW} mentions. Bars: mentions with such scores.",
             remedy="evaluate predictions that have a score for every mention",
@@ -241,15 +252,14 @@ def load_drawing(kind: str, path: str, *, systems: Sequence[str] = ()) -> Drawin
         MissingExtraError: Matplotlib is not installed.
     """
     report = load_report(path)
-    chosen = _chosen(report["systems"], systems, path=path)
+    selected = _select_systems(report["systems"], systems, path=path)
     plot = REPORT_PLOTS[kind]
-    names = make_labels([one["name"] for one in chosen], kind="system")
-    panels = plot.draw(report | {"systems": chosen}, names)
-    if len(panels) > _MOST_PANELS or len(chosen) > MOST_SERIES:
+    names = make_labels([system["name"] for system in selected], kind="system")
+    panels = plot.draw(report | {"systems": selected}, names)
+    if len(panels) > _MOST_PANELS or len(selected) > MOST_SERIES:
         raise UsageError(
-            f"{len(chosen)} systems of {path} were asked for, which {kind} cannot show in one "
-            "picture; choose up to "
-            f"{_MOST_PANELS} with systems=NAMES"
+            f"{len(selected)} systems of {path} were asked for, which {kind} cannot show in one "
+            f"picture; choose up to {_MOST_PANELS} with systems=NAMES"
         )
     drawing = side_by_side(panels, key=plot.key)
     if drawing.draw is None:
@@ -257,11 +267,13 @@ def load_drawing(kind: str, path: str, *, systems: Sequence[str] = ()) -> Drawin
     return drawing
 
 
-def _chosen(found: Sequence[System], wanted: Sequence[str], *, path: str) -> list[System]:
-    by_name = {one["name"]: one for one in found}
-    for name in wanted:
+def _select_systems(
+    systems: Sequence[SystemPart], names: Sequence[str], *, path: str
+) -> list[SystemPart]:
+    by_name = {system["name"]: system for system in systems}
+    for name in names:
         if name not in by_name:
             raise UsageError(
                 f"the system {name!r} was asked for; {path} has {', '.join(map(repr, by_name))}"
             )
-    return [by_name[name] for name in dict.fromkeys(wanted)] if wanted else list(found)
+    return [by_name[name] for name in dict.fromkeys(names)] if names else list(systems)
