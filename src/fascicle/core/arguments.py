@@ -79,29 +79,29 @@ def validate_arguments(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return call
 
 
-def collect_paths(given: Iterable[str | os.PathLike[str]], *, name: str) -> tuple[str, ...]:
+def collect_paths(several: Iterable[str | os.PathLike[str]], *, name: str) -> tuple[str, ...]:
     """Returns the paths in a list or stream.
 
     Args:
-        given: the paths.
+        several: the paths.
         name: name of the argument.
 
     Raises:
         UsageError: an item is no path.
     """
-    paths = list(given)
+    paths = list(several)
     _check(paths, list[str | os.PathLike[str]], name)
     return tuple(os.fspath(path) for path in paths)
 
 
-def to_path_list(given: Paths, *, name: str = "files") -> tuple[str, ...]:
+def to_path_list(paths: Paths, *, name: str = "files") -> tuple[str, ...]:
     """Returns the paths of an argument that may be one path or several; ``name`` is that of the
     argument.
     """
     return (
-        (os.fspath(given),)
-        if isinstance(given, str | os.PathLike)
-        else collect_paths(given, name=name)
+        (os.fspath(paths),)
+        if isinstance(paths, str | os.PathLike)
+        else collect_paths(paths, name=name)
     )
 
 
@@ -120,7 +120,7 @@ def check_argument(
         UsageError: it has another type.
     """
     if not isinstance(value, allowed):
-        raise UsageError(f"{name} must be {means}; {_shown(value)} was given")
+        raise UsageError(f"{name} must be {means}; {_describe(value)} was given")
 
 
 def check_optional(
@@ -147,7 +147,7 @@ def validate_documents(documents: Iterable[Any], *, name: str = "documents") -> 
         documents, Iterable
     ):
         raise UsageError(
-            f"{name} must be a list or stream of Document; {_shown(documents)} was given"
+            f"{name} must be a list or stream of Document; {_describe(documents)} was given"
         )
     return _checked(documents, name)
 
@@ -156,9 +156,8 @@ def _checked(documents: Iterable[Any], name: str) -> Iterator[Document]:
     for number, document in enumerate(documents, start=1):
         if not isinstance(document, Document):
             raise InputError(
-                f"{name} must hold Document objects; number {number:,} is {_shown(document)}: "
-                "make one with "
-                "Document(id=..., text=...)"
+                f"{name} must hold Document objects; number {number:,} is {_describe(document)}: "
+                "make one with Document(id=..., text=...)"
             )
         yield document
 
@@ -177,19 +176,22 @@ def _check(value: Any, hint: Any, name: str) -> None:
     """Raises an error if a value does not fit an annotation; then checks the fields of settings."""
     if not _fits(value, hint):
         wrong = _first_wrong(value, hint)
-        given = (
-            f"{_shown(value)} was given"
+        argument = (
+            f"{_describe(value)} was given"
             if wrong is None
-            else f"{name}[{wrong}] is {_shown(value[wrong])}"
+            else f"{name}[{wrong}] is {_describe(value[wrong])}"
         )
-        raise UsageError(f"{name} must be {_in_words(hint)}; {given}")
-    for part, one in ((name, value), *((f"{name}[{at}]", one) for at, one in _items(value))):
-        kind: Any = type(one)
+        raise UsageError(f"{name} must be {_in_words(hint)}; {argument}")
+    for part, element in (
+        (name, value),
+        *((f"{name}[{at}]", element) for at, element in _items(value)),
+    ):
+        kind: Any = type(element)
         settings = getattr(kind, "__dataclass_params__", None)
         if settings is not None and settings.frozen:
             hints = _hints(kind)
-            for field in fields(one):
-                _check(getattr(one, field.name), hints[field.name], f"{part}.{field.name}")
+            for field in fields(element):
+                _check(getattr(element, field.name), hints[field.name], f"{part}.{field.name}")
 
 
 def _first_wrong(value: object, hint: Any) -> int | None:
@@ -197,9 +199,9 @@ def _first_wrong(value: object, hint: Any) -> int | None:
     best-fitting one.
     """
     several = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    lists = [one for one in several if get_origin(one) in _LISTS]
+    lists = [hint for hint in several if get_origin(hint) in _LISTS]
     wrong = [
-        next((at for at, one in _items(value) if not _fits(one, get_args(kind)[0])), None)
+        next((at for at, hint in _items(value) if not _fits(hint, get_args(kind)[0])), None)
         for kind in lists
     ]
     return max((at for at in wrong if at is not None), default=None)
@@ -216,27 +218,17 @@ def _fits(value: object, hint: Any) -> bool:
         return True
     if origin in (Union, types.UnionType):
         return not (value == "" and _names_a_file(hint)) and any(
-            _fits(value, one) for one in get_args(hint)
+            _fits(value, part) for part in get_args(hint)
         )
     if origin is Annotated:
         kind, *limits = get_args(hint)
         return _fits(value, kind) and all(
-            _within(value, one) for one in limits if isinstance(one, msgspec.Meta)
+            _within(value, part) for part in limits if isinstance(part, msgspec.Meta)
         )
     if origin is Literal:
-        return any(type(value) is type(one) and value == one for one in get_args(hint))
-    if origin in _LISTS:
-        if isinstance(value, _NOT_LISTS) or not isinstance(value, origin):
-            return False
-        return not isinstance(value, Collection) or all(
-            _fits(one, get_args(hint)[0]) for one in value
-        )
-    if origin is Mapping:
-        return isinstance(value, Mapping) and all(
-            all(map(_fits, one, get_args(hint))) for one in value.items()
-        )
-    if origin is tuple:
-        return isinstance(value, tuple) and _fits_tuple(value, get_args(hint))
+        return any(type(value) is type(part) and value == part for part in get_args(hint))
+    if origin in _LISTS or origin in (Mapping, tuple):
+        return _fits_items(value, origin, get_args(hint))
     if isinstance(value, bool):
         return origin is bool
     if isinstance(value, str):
@@ -244,14 +236,21 @@ def _fits(value: object, hint: Any) -> bool:
     return isinstance(value, (int, float) if origin is float else origin)
 
 
-def _fits_tuple(value: tuple[Any, ...], hints: tuple[Any, ...]) -> bool:
-    if hints[-1:] == (...,):
-        return all(_fits(one, hints[0]) for one in value)
-    return len(value) == len(hints) and all(map(_fits, value, hints))
+def _fits_items(value: Any, origin: Any, hints: tuple[Any, ...]) -> bool:
+    """True if a value is a collection of a class, and its items have the types of annotations."""
+    if not isinstance(value, origin):
+        return False
+    if origin is Mapping:
+        return all(all(map(_fits, item, hints)) for item in value.items())
+    if origin is tuple and hints[-1:] != (...,):
+        return len(value) == len(hints) and all(map(_fits, value, hints))
+    if origin is not tuple and isinstance(value, _NOT_LISTS):
+        return False
+    return not isinstance(value, Collection) or all(_fits(item, hints[0]) for item in value)
 
 
 def _names_a_file(hint: Any) -> bool:
-    kinds = {get_origin(one) or one for one in get_args(hint)}
+    kinds = {get_origin(part) or part for part in get_args(hint)}
     return str in kinds and not kinds.isdisjoint(_PATHS)
 
 
@@ -275,24 +274,24 @@ def _words(hint: Any) -> Iterator[str]:
     """
     origin, inner = get_origin(hint) or hint, get_args(hint)
     if origin in (Union, types.UnionType):
-        found = [word for one in inner if get_origin(one) not in _LISTS for word in _words(one)]
+        words = [word for part in inner if get_origin(part) not in _LISTS for word in _words(part)]
         if _names_a_file(hint):
-            found = [
+            words = [
                 "a name or path",
-                *(word for word in found if word not in ("a str", "a path", "a Path")),
+                *(word for word in words if word not in ("a str", "a path", "a Path")),
             ]
-        yield from found
-        for one in inner:
-            if get_origin(one) in _LISTS:
-                of = list(_words(get_args(one)[0]))
+        yield from words
+        for part in inner:
+            if get_origin(part) in _LISTS:
+                of = list(_words(get_args(part)[0]))
                 yield (
                     "a list of these"
-                    if len(of) > 1 and set(found) <= set(of)
+                    if len(of) > 1 and set(words) <= set(of)
                     else f"a list of {_plain(of)}"
                 )
     elif origin is Annotated:
         yield _in_words(inner[0]) + "".join(
-            _range(one) for one in inner[1:] if isinstance(one, msgspec.Meta)
+            _range(hint) for hint in inner[1:] if isinstance(hint, msgspec.Meta)
         )
     elif origin is Literal:
         yield from map(repr, inner)
@@ -324,7 +323,7 @@ def _plain(words: Sequence[str]) -> str:
     return " or ".join(word.removeprefix("a ").removeprefix("an ") for word in words)
 
 
-def _shown(value: object) -> str:
+def _describe(value: object) -> str:
     """Returns a value and its type, shortened for a message."""
     if value is None:
         return "None"

@@ -151,10 +151,10 @@ def id_in(data: bytes | str | msgspec.Raw) -> str:
         return ""
 
 
-def _check_version(found: int) -> None:
-    if found not in _READ:
+def _check_version(version: int) -> None:
+    if version not in _READ:
         raise FormatError(
-            f"a document of schema {found} was given; this release reads the schemas {_READ[0]} "
+            f"a document of schema {version} was given; this release reads the schemas {_READ[0]} "
             f"to {_READ[-1]}",
             code="version",
         )
@@ -186,8 +186,8 @@ def note_text_differences(
     """
     wrong = [
         _mismatch(mention)
-        for mention, given in zip(mentions, texts, strict=True)
-        if given is not None and not _agrees(mention, given, document.text)
+        for mention, text in zip(mentions, texts, strict=True)
+        if text is not None and not _agrees(mention, text, document.text)
     ]
     return document.with_events(*wrong) if wrong else document
 

@@ -273,16 +273,16 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             original: return them as the source gave them, before any step dropped or replaced some
                 of them.
         """
-        found = self.mentions
+        mentions = self.mentions
         if original and self.changes:
-            before = {mention.key: mention for mention in found}
+            before = {mention.key: mention for mention in mentions}
             for change in reversed(self.changes):
                 for _, instead in change.taken:
                     if instead is not None:
                         before.pop(instead, None)
                 before |= {mention.key: mention for mention, _ in change.taken}
-            found = in_order(before.values())
-        return tuple(m for m in found if m.source == source)
+            mentions = in_order(before.values())
+        return tuple(m for m in mentions if m.source == source)
 
     def is_in(self, mention: Mention, sections: Iterable[str]) -> bool:
         """True if a mention is in a section with one of these names.
@@ -293,9 +293,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
                 as ``name=value``.
         """
         return any(
-            f"{one.name}-".startswith(f"{name}-") or name in map("=".join, one.attributes)
-            for one in self.sections or ()
-            if one.start <= mention.start and mention.end <= one.end
+            f"{section.name}-".startswith(f"{name}-") or name in map("=".join, section.attributes)
+            for section in self.sections or ()
+            if section.start <= mention.start and mention.end <= section.end
             for name in sections
         )
 
@@ -315,10 +315,10 @@ def in_order(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     Raises:
         ValueError: the same ``(source, type, spans)`` twice.
     """
-    given = tuple(mentions)
-    if _is_canonical(given):
-        return given
-    ordered = tuple(sorted(given, key=_position))
+    items = tuple(mentions)
+    if _is_canonical(items):
+        return items
+    ordered = tuple(sorted(items, key=_position))
     for before, after in pairwise(ordered):
         if before.key == after.key:
             raise ValueError(
@@ -332,15 +332,15 @@ def unique(mentions: Iterable[Mention]) -> tuple[tuple[Mention, ...], int]:
     """Keeps the first mention of each ``(source, type, spans)``; also returns the number of
     those left out.
     """
-    given = tuple(mentions)
-    if _is_canonical(given):
+    items = tuple(mentions)
+    if _is_canonical(items):
         # raises an error for lists, which cannot be hashed
-        hash(tuple([mention.spans for mention in given]))
-        return given, 0
-    kept: dict[MentionKey, Mention] = {}
-    for mention in given:
-        kept.setdefault(mention.key, mention)
-    return tuple(sorted(kept.values(), key=_position)), len(given) - len(kept)
+        hash(tuple([mention.spans for mention in items]))
+        return items, 0
+    by_key: dict[MentionKey, Mention] = {}
+    for mention in items:
+        by_key.setdefault(mention.key, mention)
+    return tuple(sorted(by_key.values(), key=_position)), len(items) - len(by_key)
 
 
 def _is_canonical(mentions: Sequence[Mention]) -> bool:
@@ -392,41 +392,41 @@ def link_event(pack: str, vocabularies: Iterable[tuple[str, str]], *, step: str)
 
 def name_with_dates(pack: str, vocabularies: Iterable[tuple[str, str]]) -> str:
     """Returns the name of a pack with the date of each vocabulary; see `link_event`."""
-    told = ", ".join(
+    dates = ", ".join(
         f"{prefix} ({date or 'no date'})" for prefix, date in sorted(set(vocabularies))
     )
-    return f"{pack}: {told}"
+    return f"{pack}: {dates}"
 
 
 def merge_origins(origins: Iterable[str]) -> tuple[str, ...]:
     """Merges the origins of links of several documents (`Document.origins`): one sentence for
     each pack.
     """
-    found: dict[str, set[str]] = {}
+    dates_of: dict[str, set[str]] = {}
     for origin in origins:
-        pack, _, told = origin.partition(": ")
-        found.setdefault(pack, set()).update(told.split(", "))
-    return tuple(f"{pack}: {', '.join(sorted(told))}" for pack, told in found.items())
+        pack, _, date = origin.partition(": ")
+        dates_of.setdefault(pack, set()).update(date.split(", "))
+    return tuple(f"{pack}: {', '.join(sorted(date))}" for pack, date in dates_of.items())
 
 
 TextInput = str | tuple[str | int, str] | Document  # a number as id: the index of a data frame
 
 
-def to_document(given: TextInput, number: int) -> Document:
+def to_document(source: TextInput, number: int) -> Document:
     """Returns a document made from a text, from a pair of an id and a text, or from an object of
     another tool.
 
     Raises:
         InputError: anything else, or a text with a lone surrogate.
     """
-    if isinstance(given, Document):
-        return given
-    text = getattr(given, "text", given)  # a Doc of spaCy, a Sentence of flair
-    pair: Any = (f"text-{number}", text) if isinstance(text, str) else given
+    if isinstance(source, Document):
+        return source
+    text = getattr(source, "text", source)  # a Doc of spaCy, a Sentence of flair
+    pair: Any = (f"text-{number}", text) if isinstance(text, str) else source
     is_pair = isinstance(pair, tuple) and len(pair) == 2
     if not (is_pair and isinstance(pair[0], str | Integral) and isinstance(pair[1], str)):
         message = (
-            f"number {number} is of the type {type(given).__name__}; give texts, pairs "
+            f"number {number} is of the type {type(source).__name__}; give texts, pairs "
             "(id, text) or Documents"
         )
         raise InputError(message)

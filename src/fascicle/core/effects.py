@@ -101,9 +101,9 @@ def make_event(code: str, *, step: str, message: str, span: Span | None = None) 
 
 def find_effect(kind: str, code: str) -> _Effect:
     """Returns the effect of events of a kind and a code, whatever their origin."""
-    known = CODES.get(code)
-    if known is not None and known.kind == kind:
-        return known.effect
+    effect = CODES.get(code)
+    if effect is not None and effect.kind == kind:
+        return effect.effect
     return HARMLESS if kind == "note" else MEANING
 
 

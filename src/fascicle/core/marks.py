@@ -57,7 +57,7 @@ def escape_exactly(value: str, *, forbidden: re.Pattern[str] = FORBIDDEN) -> Htm
         forbidden: characters that the page, or other markup, cannot hold.
     """
     return Html(
-        html.escape(forbidden.sub(lambda found: picture_of(found[0]), value)).replace("\r", "&#13;")
+        html.escape(forbidden.sub(lambda match: picture_of(match[0]), value)).replace("\r", "&#13;")
     )
 
 
@@ -67,8 +67,8 @@ def picture_of(sign: str) -> str:
     return "␡" if code == _DELETE else chr(_PICTURES + code) if code < _SPACE else _UNKNOWN
 
 
-def _code(found: re.Match[str]) -> str:
-    return f"[U+{ord(found[0]):04X}]"
+def _code(match: re.Match[str]) -> str:
+    return f"[U+{ord(match[0]):04X}]"
 
 
 def tag(name: str, /, *children: str, **attributes: str | bool | int) -> Html:
@@ -82,11 +82,11 @@ def tag(name: str, /, *children: str, **attributes: str | bool | int) -> Html:
     """
     parts = [name]
     for key, value in attributes.items():
-        shown = key.rstrip("_").replace("_", "-")
+        attribute = key.rstrip("_").replace("_", "-")
         if value is True:
-            parts.append(shown)
+            parts.append(attribute)
         elif value is not False:
-            parts.append(f'{shown}="{escape(str(value))}"')
+            parts.append(f'{attribute}="{escape(str(value))}"')
     opened = f"<{' '.join(parts)}>"
     return Html(opened if name in _VOID else f"{opened}{join(*children)}</{name}>")
 
@@ -105,8 +105,8 @@ def isolated_name(value: str) -> Html:
     """Returns a word or name as an element of isolated text direction; a shortened one has its
     full form as title.
     """
-    shown = shorten_name(value)
-    return tag("bdi", shown) if shown == value else tag("bdi", shown, title=value)
+    short = shorten_name(value)
+    return tag("bdi", short) if short == value else tag("bdi", short, title=value)
 
 
 _RIGHT: Final = "✓"
@@ -154,7 +154,7 @@ class _Placed:
 
 
 def mark_mentions(
-    shown: str, marks: Sequence[Mark], *, written: Callable[[str], Html] = escape
+    text: str, marks: Sequence[Mark], *, escape_text: Callable[[str], Html] = escape
 ) -> Html:
     """Returns HTML of a text with its mentions marked.
 
@@ -163,48 +163,56 @@ def mark_mentions(
     mention and its parts.
 
     Args:
-        shown: the text.
+        text: the text.
         marks: the mentions, in any order.
-        written: function that turns a part of the text into HTML.
+        escape_text: function that turns a part of the text into HTML.
 
     Returns:
         The text, whose words and their order are unchanged, with tags between them.
     """
-    placed = _lanes(_inside(shown, marks), len(shown))
-    cuts = sorted({0, len(shown), *(end for one in placed for span in one.spans for end in span)})
+    placed = _lanes(_inside(text, marks), len(text))
+    cuts = sorted(
+        {0, len(text), *(end for placement in placed for span in placement.spans for end in span)}
+    )
     parts: list[Html] = []
     for (start, end), over in zip(pairwise(cuts), _over(placed, cuts), strict=True):
-        parts.append(_lined(written(shown[start:end]), over, start))
-        ending = [_tag(one, end) for one in over if any(span[1] == end for span in one.spans)]
+        parts.append(_lined(escape_text(text[start:end]), over, start))
+        ending = [
+            _tag(placement, end)
+            for placement in over
+            if any(span[1] == end for span in placement.spans)
+        ]
         # The line of a mention that continues is also drawn below the tags.
-        parts.append(_lined(join(*ending), [one for one in over if one.hull[1] > end], end))
-    deepest = max((one.lane for one in placed), default=-1)
+        parts.append(
+            _lined(join(*ending), [placement for placement in over if placement.hull[1] > end], end)
+        )
+    deepest = max((placement.lane for placement in placed), default=-1)
     return tag("span", *parts, class_="marked", style=f"--lanes:{deepest + 1}")
 
 
-def _inside(shown: str, marks: Sequence[Mark]) -> list[_Placed]:
+def _inside(text: str, marks: Sequence[Mark]) -> list[_Placed]:
     """Returns the marks, cut to the text, short ones first."""
-    found: list[_Placed] = []
+    placed: list[_Placed] = []
     discontinuous = 0
     for mark in sorted(marks, key=lambda m: (m.spans[-1][1] - m.spans[0][0], m.spans, m.type)):
         spans = tuple(
-            (max(a, 0), min(b, len(shown))) for a, b in mark.spans if b > 0 and a < len(shown)
+            (max(a, 0), min(b, len(text))) for a, b in mark.spans if b > 0 and a < len(text)
         )
         if spans:
             discontinuous += len(mark.spans) > 1
             number = discontinuous if len(mark.spans) > 1 else 0
-            found.append(_Placed(mark=mark, spans=spans, number=number))
-    return found
+            placed.append(_Placed(mark=mark, spans=spans, number=number))
+    return placed
 
 
-def _lanes(found: Sequence[_Placed], length: int) -> list[_Placed]:
+def _lanes(without_lanes: Sequence[_Placed], length: int) -> list[_Placed]:
     """Assigns lines: short mentions next to the text, longer ones that overlap them below."""
     placed, deep = [], [0] * length  # for each character, the number of lines below it
-    for one in found:
-        low, high = one.hull
+    for placement in without_lanes:
+        low, high = placement.hull
         lane = max(deep[low:high])
         deep[low:high] = [lane + 1] * (high - low)
-        placed.append(replace(one, lane=lane))
+        placed.append(replace(placement, lane=lane))
     return placed
 
 
@@ -214,9 +222,9 @@ def _over(placed: Sequence[_Placed], cuts: Sequence[int]) -> Iterator[list[_Plac
     """
     begin: defaultdict[int, list[int]] = defaultdict(list)
     finish: defaultdict[int, list[int]] = defaultdict(list)
-    for at, one in enumerate(placed):
-        begin[one.hull[0]].append(at)
-        finish[one.hull[1]].append(at)
+    for at, placement in enumerate(placed):
+        begin[placement.hull[0]].append(at)
+        finish[placement.hull[1]].append(at)
     reaching: set[int] = set()
     for cut in cuts[:-1]:
         reaching = (reaching - set(finish[cut])) | set(begin[cut])
@@ -227,31 +235,37 @@ def _lined(inner: Html, over: Sequence[_Placed], at: int) -> Html:
     """Puts the lines of some mentions below words or tags, as they are at one character."""
     if not inner:
         return inner
-    for one in over:
-        inside = any(low <= at < high for low, high in one.spans)
-        names = ["line" if inside else "gap", one.mark.focus if inside else "", one.mark.colour]
-        inner = tag("span", inner, class_=" ".join(filter(None, names)), style=f"--lane:{one.lane}")
+    for placement in over:
+        inside = any(low <= at < high for low, high in placement.spans)
+        names = [
+            "line" if inside else "gap",
+            placement.mark.focus if inside else "",
+            placement.mark.colour,
+        ]
+        inner = tag(
+            "span", inner, class_=" ".join(filter(None, names)), style=f"--lane:{placement.lane}"
+        )
     return inner
 
 
-def _tag(one: _Placed, end: int) -> Html:
+def _tag(placement: _Placed, end: int) -> Html:
     """Returns the label after a fragment: type, right or wrong, and the number of the mention
     and of its part.
     """
-    mark = one.mark
+    mark = placement.mark
     sign = "" if mark.right is None else f"\u00a0{_RIGHT if mark.right else _WRONG}"
     part = ""
-    if one.number:
+    if placement.number:
         at = next(i for i, span in enumerate(mark.spans, start=1) if span[1] >= end)
-        part = f" #{one.number}, part {at} of {len(mark.spans)}"
+        part = f" #{placement.number}, part {at} of {len(mark.spans)}"
     linked = (
         join(" ", tag("span", isolated_name(mark.identifier), class_="id"))
         if mark.identifier
         else ""
     )
-    told = join(isolated_name(mark.type), linked, part, sign)
+    description = join(isolated_name(mark.type), linked, part, sign)
     classes = " ".join(filter(None, ("tag", mark.focus, mark.colour)))
-    return tag("span", told, class_=classes, title=mark.name or False)
+    return tag("span", description, class_=classes, title=mark.name or False)
 
 
 _SHADES: Final = 12  # classes t0, t1, ... of the style sheet
@@ -303,19 +317,19 @@ def view_html(text: str, mentions: Sequence[Mention], origins: Iterable[str] = (
         for m in mentions
     ]
     # The language is unknown; the direction is determined for each paragraph.
-    page = tag("div", mark_mentions(text, marks, written=escape_exactly), lang="", dir="auto")
+    page = tag("div", mark_mentions(text, marks, escape_text=escape_exactly), lang="", dir="auto")
     below = (tag("p", _isolated(origin), class_="origin") for origin in origins)
     return join(page, _table(text, mentions), *below) if mentions else page
 
 
 def _table(text: str, mentions: Sequence[Mention]) -> Html:
     cells = {"Mention": [mention.text_in(text) for mention in mentions]}
-    cells |= {title: [made(mention) for mention in mentions] for title, made in _COLUMNS}
-    kept = {title: column for title, column in cells.items() if any(column)}
-    head = tag("tr", *(tag("th", title, scope="col") for title in kept))
+    cells |= {title: [make(mention) for mention in mentions] for title, make in _COLUMNS}
+    columns = {title: column for title, column in cells.items() if any(column)}
+    head = tag("tr", *(tag("th", title, scope="col") for title in columns))
     rows = [
         tag("tr", *(tag("td", _isolated(cell)) for cell in row))
-        for row in zip(*kept.values(), strict=True)
+        for row in zip(*columns.values(), strict=True)
     ]
     table = tag("table", tag("thead", head), tag("tbody", *rows))
     # So that a table wider than the screen can be scrolled by keyboard.
@@ -325,7 +339,7 @@ def _table(text: str, mentions: Sequence[Mention]) -> Html:
 
 def mention_facts(mention: Mention) -> str:
     """Returns the text of the cells of a mention behind its type."""
-    return " ".join(made(mention) for _, made in _COLUMNS[1:])
+    return " ".join(make(mention) for _, make in _COLUMNS[1:])
 
 
 def _isolated(cell: str) -> Html:

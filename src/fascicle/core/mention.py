@@ -61,26 +61,26 @@ def check_fragments(fragments: Fragments) -> None:
 
 def without_overlaps(spans: Iterable[Span]) -> Fragments:
     """Sorts spans, and joins those that overlap."""
-    joined: list[Span] = []
+    merged: list[Span] = []
     for start, end in sorted(spans):
-        if joined and start < joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            joined.append((start, end))
-    return tuple(joined)
+            merged.append((start, end))
+    return tuple(merged)
 
 
 def join_over_blanks(spans: Fragments, text: str) -> Fragments:
     """Joins disjoint spans with nothing but white space between them: they are one name over a
     line end.
     """
-    joined: list[Span] = []
+    merged: list[Span] = []
     for start, end in spans:
-        if joined and text[joined[-1][1] : start].isspace():
-            joined[-1] = (joined[-1][0], end)
+        if merged and text[merged[-1][1] : start].isspace():
+            merged[-1] = (merged[-1][0], end)
         else:
-            joined.append((start, end))
-    return tuple(joined)
+            merged.append((start, end))
+    return tuple(merged)
 
 
 class PlacedSpans:
@@ -101,12 +101,12 @@ class PlacedSpans:
         """Returns the spans that overlap a span, in order."""
         start, end = span
         return sorted(
-            one
+            other
             for size, order in self._orders.items()
-            for one in order[
+            for other in order[
                 bisect_left(order, (start - (1 << size), 0)) : bisect_left(order, (end, 0))
             ]
-            if one[1] > start
+            if other[1] > start
         )
 
 
@@ -192,7 +192,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
                     f"{self.curie!r} is not a CURIE; write prefix:local without blanks, as in "
                     "MESH:D003920"
                 )
-            if odd := [one for one in self.same if not is_curie(one)]:
+            if odd := [curie for curie in self.same if not is_curie(curie)]:
                 raise ValueError(
                     f"{odd[0]!r} in same is not a CURIE; write prefix:local without blanks, as "
                     "in DOID:9351"
@@ -229,17 +229,17 @@ def link_text(link: Link) -> str:
     return full if is_curie(full) else link.id
 
 
-def parse_link(given: str, name: str = "") -> Link:
+def parse_link(text: str, name: str = "") -> Link:
     """Returns the link for an identifier that `link_text` wrote; a CURIE also names the ontology.
 
     Args:
-        given: a CURIE, or another identifier, such as an address (``http://...``).
+        text: a CURIE, or another identifier, such as an address (``http://...``).
         name: preferred name of the entry.
     """
-    prefix, _, local = given.partition(":")
-    if not is_curie(given) or local.startswith("//"):
-        return Link(id=given, name=name)
-    return Link(id=local, ontology=prefix, name=name, curie=given)
+    prefix, _, local = text.partition(":")
+    if not is_curie(text) or local.startswith("//"):
+        return Link(id=text, name=name)
+    return Link(id=local, ontology=prefix, name=name, curie=text)
 
 
 class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -323,8 +323,8 @@ class PlacedMentions:
     def __init__(self, mentions: Iterable[Mention]) -> None:
         """Numbers the mentions from 0."""
         self._numbers: dict[Span, set[int]] = defaultdict(set)
-        for number, one in enumerate(mentions):
-            self._numbers[one.start, one.end].add(number)
+        for number, mention in enumerate(mentions):
+            self._numbers[mention.start, mention.end].add(number)
         self._places = PlacedSpans(self._numbers)
 
     def put(self, number: int, mention: Mention, *, before: Mention | None = None) -> None:
@@ -372,7 +372,7 @@ def check_relations(relations: Iterable[Relation]) -> None:
     """Raises ``TypeError`` or ``AttributeError`` for what is no relation, or has an argument of
     another form.
     """
-    for argument in (argument for one in relations for argument in one.arguments):
+    for argument in (argument for relation in relations for argument in relation.arguments):
         if len(argument) != 2 or len(argument[1]) != 3:
             raise TypeError(
                 f"an argument of a relation is a role and the key of a mention, not {argument!r}"

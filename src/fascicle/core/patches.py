@@ -74,13 +74,28 @@ def apply(
 
 
 def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]) -> Document:
-    parts: dict[str, Any] = {}
+    parts = _changed_mentions(document, patch, step, drops)
+    if patch.abbreviations:
+        parts["abbreviations"] = tuple(
+            sorted({*(document.abbreviations or ()), *patch.abbreviations})
+        )
+    for name in _ONCE:
+        if getattr(document, name) is None and (value := getattr(patch, name)) is not None:
+            parts[name] = value
+    return document.having(**parts) if parts else document
+
+
+def _changed_mentions(
+    document: Document, patch: Patch, step: str, drops: Collection[str]
+) -> dict[str, Any]:
+    """Returns the fields of a document that a patch changes by its mentions and events."""
+    fields: dict[str, Any] = {}
     mentions, added, events = document.mentions, (*patch.add,), (*patch.events,)
     if patch.drop or patch.replace:
         mentions, change = _without(document, patch, step, drops)
         events = events + _counts(change)
-        parts["changes"] = (*document.changes, change)
-        parts["relations"] = follow(
+        fields["changes"] = (*document.changes, change)
+        fields["relations"] = follow(
             document.relations, {key: new.key for key, new in patch.replace}
         )
     if added or patch.drop or patch.replace:
@@ -88,17 +103,10 @@ def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]
     if patch.links:
         mentions = _with_links(mentions, dict(patch.links))
     if mentions is not document.mentions:
-        parts["mentions"] = mentions
+        fields["mentions"] = mentions
     if events:
-        parts["events"] = document.events + events
-    if patch.abbreviations:
-        parts["abbreviations"] = tuple(
-            sorted({*(document.abbreviations or ()), *patch.abbreviations})
-        )
-    for name in _ONCE:
-        if getattr(document, name) is None and (given := getattr(patch, name)) is not None:
-            parts[name] = given
-    return document.having(**parts) if parts else document
+        fields["events"] = document.events + events
+    return fields
 
 
 def _without(
@@ -108,10 +116,10 @@ def _without(
     ones.
     """
     keys = (*patch.drop, *(key for key, _ in patch.replace))
-    left = {mention.key: mention for mention in document.mentions}
-    _check_keys(keys, left, step, drops)
-    found = {key: left.pop(key) for key in keys}
-    taken: list[tuple[Mention, MentionKey | None]] = [(found[key], None) for key in patch.drop]
+    remaining = {mention.key: mention for mention in document.mentions}
+    _check_keys(keys, remaining, step, drops)
+    removed = {key: remaining.pop(key) for key in keys}
+    replaced: list[tuple[Mention, MentionKey | None]] = [(removed[key], None) for key in patch.drop]
     for key, new in patch.replace:
         if new.source != key[0]:
             raise ValueError(
@@ -119,10 +127,10 @@ def _without(
                 "keep the source, or "
                 "drop the one and add the other"
             )
-        is_there = new.key in left  # then the old mention is only dropped
-        left.setdefault(new.key, new)
-        taken.append((found[key], None if is_there else new.key))
-    return tuple(left.values()), Change(step=step, taken=tuple(taken))
+        is_there = new.key in remaining  # then the old mention is only dropped
+        remaining.setdefault(new.key, new)
+        replaced.append((removed[key], None if is_there else new.key))
+    return tuple(remaining.values()), Change(step=step, taken=tuple(replaced))
 
 
 def follow(
@@ -133,14 +141,14 @@ def follow(
     """
     return tuple(
         msgspec.structs.replace(
-            one, arguments=tuple((role, now.get(key, key)) for role, key in one.arguments)
+            relation, arguments=tuple((role, now.get(key, key)) for role, key in relation.arguments)
         )
-        for one in relations
+        for relation in relations
     )
 
 
 def _check_keys(
-    keys: tuple[MentionKey, ...], known: Collection[MentionKey], step: str, drops: Collection[str]
+    keys: tuple[MentionKey, ...], present: Collection[MentionKey], step: str, drops: Collection[str]
 ) -> None:
     for key, count in Counter(keys).items():
         if key[0] not in drops:
@@ -150,8 +158,8 @@ def _check_keys(
                 "it declares for that "
                 f"are {allowed}"
             )
-        if key not in known or count > 1:
-            why = "more than once" if key in known else "but the document has no such mention"
+        if key not in present or count > 1:
+            why = "more than once" if key in present else "but the document has no such mention"
             raise ValueError(f"{step} drops or replaces {key}, {why}")
 
 

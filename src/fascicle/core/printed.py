@@ -42,6 +42,24 @@ class Printed(NamedTuple):
     places: Sequence[int]
     keys: dict[MentionKey, MentionKey]
 
+    def span_in_source(self, span: Span) -> Span:
+        """Returns the place in the source of a span."""
+        start, end = span
+        return self.places[start], self.places[end - 1] + 1 if start < end else self.places[start]
+
+    def key_in_source(self, key: MentionKey) -> MentionKey:
+        """Returns the key in the source of a mention, which the source may have or not."""
+        return self.keys.get(key) or (key[0], key[1], tuple(map(self.span_in_source, key[2])))
+
+    def mention_in_source(self, mention: Mention) -> Mention:
+        """Returns a mention at its place in the source."""
+        return replace(mention, spans=self.key_in_source(mention.key)[2])
+
+    def section_in_source(self, section: Section) -> Section:
+        """Returns a section at its place in the source."""
+        start, end = self.span_in_source((section.start, section.end))
+        return replace(section, start=start, end=end)
+
 
 def as_printed(document: Document) -> Document:
     """Returns a document without characters that print nothing; the same object if it has none."""
@@ -59,81 +77,82 @@ def run_on_printed(run: _Run, documents: Sequence[Document]) -> Iterator[Patch]:
     """
     views = [_view(document) for document in documents]
     patches = run(
-        [view.document if view else one for view, one in zip(views, documents, strict=True)]
+        [
+            view.document if view else document
+            for view, document in zip(views, documents, strict=True)
+        ]
     )
     for view, patch in zip_longest(views, patches):  # the caller counts the patches
         if patch is not None:
-            yield _moved_back(patch, view) if view else patch
+            yield _in_source(patch, view) if view else patch
 
 
 def _view(document: Document) -> Printed | None:
     """Returns a document as it is printed; ``None`` if it has no hidden character."""
     text = document.text
-    hidden = [] if text.isascii() else [found.span() for found in _HIDDEN.finditer(text)]
-    if not hidden:
+    places = _printed_places(text)
+    if places is None:
         return None
-    edges = pairwise([0, *chain.from_iterable(hidden), len(text)])
-    places = [at for start, end in islice(edges, 0, None, 2) for at in range(start, end)]
-
-    def moved(spans: Iterable[Span] | None) -> Fragments:
-        pairs = (
-            (bisect_left(places, start), bisect_left(places, end)) for start, end in spans or ()
-        )
-        return tuple((start, end) for start, end in pairs if start < end)
-
-    mentions = [
-        replace(one, spans=moved(one.spans)) for one in document.mentions if moved(one.spans)
+    move = partial(_printed_spans, places)
+    moved = [
+        (mention.key, replace(mention, spans=spans))
+        for mention in document.mentions
+        if (spans := move(mention.spans))
     ]
-    sources = [one.key for one in document.mentions if moved(one.spans)]
-    keys = {one.key: key for one, key in reversed(list(zip(mentions, sources, strict=True)))}
-    pairs = (moved(pair) for pair in document.abbreviations or ())
+    pairs = map(move, document.abbreviations or ())
     view = replace(
         document,
         text="".join(text[at] for at in places),
-        mentions=unique(mentions)[0],
-        words=None if document.words is None else moved(document.words),
-        sentences=None if document.sentences is None else moved(document.sentences),
+        mentions=unique(mention for _, mention in moved)[0],
+        words=None if document.words is None else move(document.words),
+        sentences=None if document.sentences is None else move(document.sentences),
         sections=document.sections
-        and tuple(_section(one, partial(bisect_left, places)) for one in document.sections),
+        and tuple(_printed_section(places, section) for section in document.sections),
         abbreviations=document.abbreviations
         and tuple((pair[0], pair[1]) for pair in pairs if len(pair) > 1),
         relations=(),
         changes=(),
         events=(),
     )
+    # of mentions that are equal now, the key of the first counts
+    keys = {mention.key: key for key, mention in reversed(moved)}
     return Printed(view, [*places, len(text)], keys)
 
 
-def _section(section: Section, move: Callable[[int], int]) -> Section:
-    return replace(section, start=move(section.start), end=move(section.end))
+def _printed_places(text: str) -> list[int] | None:
+    """Returns the places of the characters that are printed; ``None`` if all are."""
+    hidden = [] if text.isascii() else [match.span() for match in _HIDDEN.finditer(text)]
+    if not hidden:
+        return None
+    edges = pairwise([0, *chain.from_iterable(hidden), len(text)])
+    return [at for start, end in islice(edges, 0, None, 2) for at in range(start, end)]
 
 
-def _moved_back(patch: Patch, view: Printed) -> Patch:
+def _printed_spans(places: Sequence[int], spans: Iterable[Span]) -> Fragments:
+    """Returns the spans of the printed text; those of which nothing is printed are left out."""
+    moved = ((bisect_left(places, start), bisect_left(places, end)) for start, end in spans)
+    return tuple((start, end) for start, end in moved if start < end)
+
+
+def _printed_section(places: Sequence[int], section: Section) -> Section:
+    start, end = (bisect_left(places, place) for place in (section.start, section.end))
+    return replace(section, start=start, end=end)
+
+
+def _in_source(patch: Patch, view: Printed) -> Patch:
     """Returns a patch for a printed document as one for its source."""
-
-    def back(span: Span) -> Span:
-        start, end = span
-        return view.places[start], view.places[end - 1] + 1 if start < end else view.places[start]
-
-    def key_of(key: MentionKey) -> MentionKey:
-        return view.keys.get(key) or (key[0], key[1], tuple(map(back, key[2])))
-
-    def source(mention: Mention) -> Mention:
-        return replace(mention, spans=key_of(mention.key)[2])
-
-    def sections(section: Section) -> Section:
-        start, end = back((section.start, section.end))
-        return replace(section, start=start, end=end)
-
+    place, key_of, mention_of = view.span_in_source, view.key_in_source, view.mention_in_source
     return replace(
         patch,
-        add=tuple(map(source, patch.add)),
+        add=tuple(map(mention_of, patch.add)),
         links=tuple((key_of(key), links) for key, links in patch.links),
-        events=tuple(replace(one, span=one.span and back(one.span)) for one in patch.events),
-        sentences=patch.sentences and tuple(map(back, patch.sentences)),
-        words=patch.words and tuple(map(back, patch.words)),
-        sections=patch.sections and tuple(map(sections, patch.sections)),
-        abbreviations=tuple((back(short), back(long)) for short, long in patch.abbreviations),
+        events=tuple(
+            replace(event, span=event.span and place(event.span)) for event in patch.events
+        ),
+        sentences=patch.sentences and tuple(map(place, patch.sentences)),
+        words=patch.words and tuple(map(place, patch.words)),
+        sections=patch.sections and tuple(map(view.section_in_source, patch.sections)),
+        abbreviations=tuple((place(short), place(long)) for short, long in patch.abbreviations),
         drop=tuple(map(key_of, patch.drop)),
-        replace=tuple((key_of(key), source(mention)) for key, mention in patch.replace),
+        replace=tuple((key_of(key), mention_of(mention)) for key, mention in patch.replace),
     )

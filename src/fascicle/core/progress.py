@@ -102,13 +102,13 @@ def track(documents: Iterable[_T], *, of: int | None = None) -> Iterator[_T]:
         documents: passed on.
         of: how many there will be, if known.
     """
-    shown = choose_progress()
+    bar = choose_progress()
     try:
         for count, document in enumerate(documents, start=1):
             yield document
-            shown.see(count, count, of)
+            bar.see(count, count, of)
     finally:
-        shown.end()
+        bar.end()
 
 
 def choose_progress() -> Progress:
@@ -142,15 +142,15 @@ class _Bar(Progress):
         import html  # late: every program imports this module, and few run in a notebook
 
         text = line.strip("\r").removesuffix("\x1b[K")
-        made = {
+        rate = {
             "text/plain": text,
             "text/html": f"<progress aria-label='progress'{self._share}></progress> "
             f"{html.escape(text)}",
         }
         if self._handle is None:
-            self._handle = self._display(made, raw=True, display_id=True)
+            self._handle = self._display(rate, raw=True, display_id=True)
         else:
-            self._handle.update(made, raw=True)
+            self._handle.update(rate, raw=True)
 
 
 def _in_notebook() -> Progress | None:

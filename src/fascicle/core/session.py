@@ -312,10 +312,10 @@ def _unusable(path: Path, device: str, reason: str) -> UsageError:
 def _identity(path: Path) -> tuple[int, ...]:
     """Returns values that change if another file replaces this one; empty if there is no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _reopen(path: Path, threads: int, device: str) -> OnnxSession:
@@ -377,5 +377,5 @@ def score_batches(
         getattr(scorer, "batch_tokens", _MAX_TOKENS),
         getattr(scorer, "batch_area", _MAX_AREA),
     )
-    for chosen in length_sorted_batches(lengths, max_tokens=tokens, max_area=area):
-        yield chosen, score(chosen)
+    for batch in length_sorted_batches(lengths, max_tokens=tokens, max_area=area):
+        yield batch, score(batch)

@@ -163,9 +163,9 @@ def annotate(
         InputError: an item is no text.
     """
     check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
-    given = [texts] if isinstance(texts, str) else texts
-    found = stream(predict, map(_text, given), source=source)
-    return found if isinstance(texts, Iterator) else list(found)
+    inputs = [texts] if isinstance(texts, str) else texts
+    results = stream(predict, map(_text, inputs), source=source)
+    return results if isinstance(texts, Iterator) else list(results)
 
 
 def outcomes(
@@ -198,16 +198,16 @@ def outcomes(
         return list(run_on_printed(predict, some))
 
     for chunk in chunks(ready, first=_FIRST_DOCUMENTS):
-        for given, patch in answer_each(printed, chunk):
+        for original, patch in answer_each(printed, chunk):
             if isinstance(patch, Exception):
-                yield Outcome(given, error=patch)
+                yield Outcome(original, error=patch)
                 continue
             try:
-                document = apply(given, patch, step=step, drops=drops)
+                document = apply(original, patch, step=step, drops=drops)
             except ValueError as error:
-                yield Outcome(given, error=error)
+                yield Outcome(original, error=error)
             else:
-                yield Outcome(given, document)
+                yield Outcome(original, document)
 
 
 def failure_error(outcome: Outcome) -> InputError:
@@ -221,12 +221,12 @@ def failure_error(outcome: Outcome) -> InputError:
 
 
 def to_documents(
-    given: Iterable[TextInput], *, aside: Callable[[InputError], None] | None = None
+    texts: Iterable[TextInput], *, aside: Callable[[InputError], None] | None = None
 ) -> Iterator[Document]:
     """Yields documents made from any input that `stream` takes.
 
     Args:
-        given: texts (with the ids ``text-1`` and so on, by their position), pairs of an id and a
+        texts: texts (with the ids ``text-1`` and so on, by their position), pairs of an id and a
             text, documents.
         aside: function that is called with the error of any other item; by default the error is
             raised.
@@ -235,15 +235,15 @@ def to_documents(
         UsageError: one text or document, or an object that is no collection.
         InputError: an item is no text, pair or document.
     """
-    if isinstance(given, str | bytes | Document | Mapping) or not isinstance(given, Iterable):
+    if isinstance(texts, str | bytes | Document | Mapping) or not isinstance(texts, Iterable):
         raise UsageError(
             "documents must be a list or stream of texts, pairs (id, text) or Documents; one "
-            f"{type(given).__name__} "
+            f"{type(texts).__name__} "
             "was given: put a text into a list, and give items() of a mapping"
         )
-    for number, one in enumerate(given, start=1):
+    for number, text in enumerate(texts, start=1):
         try:
-            document = to_document(one, number)
+            document = to_document(text, number)
         except InputError as error:
             if aside is None:
                 raise
@@ -259,8 +259,8 @@ def _prepared(document: Document, sources: tuple[str, ...]) -> Document:
         if earlier:
             message = f"replaced: {plural(len(earlier), 'earlier mention')} of {source!r}"
             events.append(Event(step=_STEP, kind="note", code="replaced", message=message))
-            kept = tuple(mention for mention in document.mentions if mention.source != source)
-            document = msgspec.structs.replace(document, mentions=kept)
+            mentions = tuple(mention for mention in document.mentions if mention.source != source)
+            document = msgspec.structs.replace(document, mentions=mentions)
     if not any(character.isprintable() and not character.isspace() for character in document.text):
         kind, code = EMPTY_TEXT
         message = "the text is empty or of invisible characters alone, so it has no mentions"
@@ -293,9 +293,9 @@ def answer_each(
     yield from zip(chunk, answers, strict=True)
 
 
-def _text(given: object) -> str:
-    if not isinstance(given, str):
+def _text(value: object) -> str:
+    if not isinstance(value, str):
         raise InputError(
-            f"annotate takes texts, got {type(given).__name__}; stream and predict take documents"
+            f"annotate takes texts, got {type(value).__name__}; stream and predict take documents"
         )
-    return given
+    return value

@@ -191,14 +191,14 @@ class TagCensus:
         E or S make a corpus BIOES, L or U make it BILOU (the commoner pair wins). Between IOB1 and
         IOB2, the scheme that needs fewer repairs is reported, IOB2 when they are equal.
         """
-        seen: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for (_, tag), count in self._pairs.items():
-            seen[self._tags[tag][0]] += count
-        bioes, bilou = seen["E"] + seen["S"], seen["L"] + seen["U"]
+            counts[self._tags[tag][0]] += count
+        bioes, bilou = counts["E"] + counts["S"], counts["L"] + counts["U"]
         if bioes or bilou:
             return "BILOU" if bilou > bioes else "BIOES"
-        if not seen["B"]:
-            return "IO" if seen["I"] else "O"
+        if not counts["B"]:
+            return "IO" if counts["I"] else "O"
         return "IOB1" if self._stray("B") < self._stray("I") else "IOB2"
 
     @property
@@ -214,16 +214,16 @@ class TagCensus:
     def _stray(self, prefix: str) -> int:
         """Counts the tags with this prefix that do not follow a tag of their own type."""
         total = 0
-        for (left, right), count in self._pairs.items():
+        for (before, right), count in self._pairs.items():
             right_prefix, right_type = self._tags[right]
-            if right_prefix == prefix and self._tags[left][1] != right_type:
+            if right_prefix == prefix and self._tags[before][1] != right_type:
                 total += count
         return total
 
     def _broken(self, pair: tuple[str, str]) -> bool:
         """True if BIOES (with L for E and U for S: BILOU) forbids this pair."""
-        (left, left_type), (right, right_type) = self._tags[pair[0]], self._tags[pair[1]]
-        is_open, continues = left in ("B", "I"), right in ("I", "E", "L")
+        (before, left_type), (right, right_type) = self._tags[pair[0]], self._tags[pair[1]]
+        is_open, continues = before in ("B", "I"), right in ("I", "E", "L")
         return is_open != continues or (is_open and left_type != right_type)
 
 

@@ -56,18 +56,18 @@ class Vocabulary(msgspec.Struct, frozen=True, kw_only=True):
         """Returns the one of some types that a name is or means; the name itself if there is no
         single such type.
         """
-        meant = [one for one in self.candidates(name) if one in types]
-        return name if name in types or len(meant) != 1 else meant[0]
+        candidates = [type_name for type_name in self.candidates(name) if type_name in types]
+        return name if name in types or len(candidates) != 1 else candidates[0]
 
     def meanings(self, names: Iterable[str]) -> Meanings:
         """Returns the canonical names of several names, without errors for unknown or ambiguous
         ones.
         """
-        found = {name: self.candidates(name) for name in names}
+        meanings = {name: self.candidates(name) for name in names}
         return Meanings(
-            known={name: several[0] for name, several in found.items() if len(several) == 1},
-            ambiguous={name: several for name, several in found.items() if len(several) > 1},
-            unknown=tuple(name for name, several in found.items() if not several),
+            known={name: several[0] for name, several in meanings.items() if len(several) == 1},
+            ambiguous={name: several for name, several in meanings.items() if len(several) > 1},
+            unknown=tuple(name for name, several in meanings.items() if not several),
         )
 
     def extended(
@@ -88,17 +88,17 @@ class Vocabulary(msgspec.Struct, frozen=True, kw_only=True):
         own = {fold_name(kind): kind for kind in self.types}
         for kind in added:
             if own.setdefault(fold_name(kind), kind) != kind:
-                there = own[fold_name(kind)]
+                canonical = own[fold_name(kind)]
                 raise RecipeError(
-                    f"the type {kind!r} is there as {there!r}; write it so", at=origin, key=kind
+                    f"the type {kind!r} is there as {canonical!r}; write it so", at=origin, key=kind
                 )
         new: dict[str, str] = {}
-        for kind, others in added.items():
-            for name in (kind, *others):
-                meant = new.setdefault(fold_name(name), own.get(fold_name(name), kind))
-                if meant != kind:
+        for kind, synonyms in added.items():
+            for name in (kind, *synonyms):
+                owner = new.setdefault(fold_name(name), own.get(fold_name(name), kind))
+                if owner != kind:
                     message = (
-                        f"the name {name!r} stands for {meant} and {kind}; give it to one type"
+                        f"the name {name!r} stands for {owner} and {kind}; give it to one type"
                     )
                     raise RecipeError(message, at=origin, key=name)
         names = {**self.names, **{name: (kind,) for name, kind in new.items()}}
@@ -115,14 +115,14 @@ def read_vocabulary(path: str | Path | None = None) -> Vocabulary:
     Raises:
         RecipeError: the file cannot be read, or has other content; see also `Vocabulary.extended`.
     """
-    known = _shipped()
+    vocabulary = _shipped()
     if path is None:
-        return known
+        return vocabulary
     from fascicle.settings.recipes.strict import toml_values
 
     values = toml_values(Path(path), missing=f"there is no file of type names at {path}")
-    return known.extended(
-        {kind: _listed(names, kind, path) for kind, names in values.items()}, origin=str(path)
+    return vocabulary.extended(
+        {kind: _check_list(names, kind, path) for kind, names in values.items()}, origin=str(path)
     )
 
 
@@ -132,15 +132,15 @@ def _shipped() -> Vocabulary:
     table = Path(__file__).with_name("type_names.tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in table.splitlines() if line and not line.startswith("#")]
     names: defaultdict[str, list[str]] = defaultdict(list)
-    for kind, *others in rows:
-        for name in (kind, *(other for cell in others for other in cell.split(", "))):
+    for kind, *synonyms in rows:
+        for name in (kind, *(other for cell in synonyms for other in cell.split(", "))):
             names[fold_name(name)].append(kind)
     return Vocabulary(
         types=tuple(kind for kind, *_ in rows), names={name: tuple(k) for name, k in names.items()}
     )
 
 
-def _listed(names: Any, kind: str, path: str | Path) -> list[str]:
+def _check_list(names: Any, kind: str, path: str | Path) -> list[str]:
     if isinstance(names, list) and all(isinstance(name, str) and name for name in names):
         return names
     message = f'{kind} = {names!r} is not allowed; give a list of names, such as ["protein"]'

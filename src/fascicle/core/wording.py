@@ -11,11 +11,11 @@ from typing import Final
 _ENDLESS: Final = re.compile(r"&#\d{4300,}")  # more digits than `int` takes
 
 
-def plural(count: int, one: str, several: str = "") -> str:
+def plural(count: int, singular: str, several: str = "") -> str:
     """Returns a number with its noun, in the plural if needed; ``several`` is the plural if it
-    is not ``one`` + s.
+    is not ``singular`` + s.
     """
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
+    return f"{count:,} {singular if count == 1 else several or singular + 's'}"
 
 
 def shorten(text: str, *, most: int = 60) -> str:
@@ -56,34 +56,34 @@ def name_similarity(name: str, other: str) -> float:
     return difflib.SequenceMatcher(None, fold_name(name), fold_name(other)).ratio()
 
 
-def near_names(name: str, others: Iterable[str]) -> list[str]:
+def near_names(name: str, names: Iterable[str]) -> list[str]:
     """Returns those of other names that may mean the same as a name, the most similar first."""
-    by_name = {other: fold_name(other) for other in sorted(others)}
-    wanted = fold_name(name)
+    by_name = {other: fold_name(other) for other in sorted(names)}
+    folded = fold_name(name)
     close = set(
-        difflib.get_close_matches(wanted, list(by_name.values()), n=len(by_name), cutoff=_NEAR)
+        difflib.get_close_matches(folded, list(by_name.values()), n=len(by_name), cutoff=_NEAR)
         if by_name
         else ()
     )
     near = [
-        o for o, f in by_name.items() if f in close or _goes_on(wanted, f) or _goes_on(f, wanted)
+        o for o, f in by_name.items() if f in close or _goes_on(folded, f) or _goes_on(f, folded)
     ]
     return sorted(near, key=lambda other: (-name_similarity(name, other), other))
 
 
-def near_hint(name: str, known: Iterable[str]) -> str:
+def near_hint(name: str, names: Iterable[str]) -> str:
     """Returns ``" (did you mean ...?)"`` with the nearest known name, or an empty text if none
     is near.
     """
-    near = near_names(name, known)
+    near = near_names(name, names)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def typo_hint(name: str, known: Iterable[str]) -> str:
+def typo_hint(name: str, names: Iterable[str]) -> str:
     """Returns ``" (did you mean ...?)"`` with the known name of the most similar spelling, or an
     empty text.
     """
-    near = difflib.get_close_matches(name, list(known), n=1)
+    near = difflib.get_close_matches(name, list(names), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 

@@ -84,8 +84,8 @@ def _description_of(routes: Sequence[Endpoint], *, with_token: bool) -> dict[str
         with_token: whether they need a token.
     """
     kinds: list[Any] = [Problem]
-    for one in routes:
-        kinds += [kind for kind in (one.body, one.answers) if kind not in (None, bytes)]
+    for endpoint in routes:
+        kinds += [kind for kind in (endpoint.body, endpoint.answers) if kind not in (None, bytes)]
     schemas, components = _plain(
         msgspec.json.schema_components(
             list(dict.fromkeys(kinds)), ref_template="#/components/schemas/{name}"
@@ -93,9 +93,9 @@ def _description_of(routes: Sequence[Endpoint], *, with_token: bool) -> dict[str
     )
     by_kind = dict(zip(dict.fromkeys(kinds), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for one in routes:
-        paths.setdefault(_PART.sub(r"{\1}", one.path), {})[one.method.lower()] = _operation(
-            one, by_kind
+    for endpoint in routes:
+        paths.setdefault(_PART.sub(r"{\1}", endpoint.path), {})[endpoint.method.lower()] = (
+            _operation(endpoint, by_kind)
         )
     return {
         "openapi": "3.1.0",
@@ -122,43 +122,43 @@ def _plain(schema: Any) -> Any:
     Generators of clients, such as openapi-python-client, know no others.
     """
     if isinstance(schema, list | tuple):
-        return [_plain(one) for one in schema]
+        return [_plain(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _plain(one) for name, one in schema.items() if name != "prefixItems"}
+    plain = {name: _plain(part) for name, part in schema.items() if name != "prefixItems"}
     if parts := schema.get("prefixItems"):
         kinds = [
-            one
-            for at, one in enumerate(map(_plain, parts))
-            if one not in [*map(_plain, parts)][:at]
+            part
+            for at, part in enumerate(map(_plain, parts))
+            if part not in [*map(_plain, parts)][:at]
         ]
-        found["items"] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-    return found
+        plain["items"] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    return plain
 
 
-def _operation(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
-    done = {str(one.status): {"description": one.means, **_answer(one, schemas)}}
-    problems = {str(status): _problem(status, schemas) for status in _problems_of(one)}
-    found: dict[str, Any] = {
-        "summary": one.means,
-        "operationId": one.handle.__name__,
+def _operation(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
+    success = {str(endpoint.status): {"description": endpoint.means, **_answer(endpoint, schemas)}}
+    problems = {str(status): _problem(status, schemas) for status in _problems_of(endpoint)}
+    operation: dict[str, Any] = {
+        "summary": endpoint.means,
+        "operationId": endpoint.handle.__name__,
         "parameters": [
-            *map(_path_parameter, _PART.findall(one.path)),
-            *map(_query_parameter, one.query),
+            *map(_path_parameter, _PART.findall(endpoint.path)),
+            *map(_query_parameter, endpoint.query),
         ],
-        "responses": done | problems,
+        "responses": success | problems,
     }
-    if one.open:
-        found["security"] = []
-    if one.body is not None:
-        content = _content(one.body, schemas)
-        if one.example is not None:
-            content["example"] = one.example
-        found["requestBody"] = {
+    if endpoint.open:
+        operation["security"] = []
+    if endpoint.body is not None:
+        content = _content(endpoint.body, schemas)
+        if endpoint.example is not None:
+            content["example"] = endpoint.example
+        operation["requestBody"] = {
             "required": True,
-            "content": dict.fromkeys(one.takes or (ANY,), content),
+            "content": dict.fromkeys(endpoint.takes or (ANY,), content),
         }
-    return found
+    return operation
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
@@ -175,19 +175,25 @@ def _query_parameter(query: Query) -> dict[str, Any]:
     }
 
 
-def _answer(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
+def _answer(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     """Returns the content of a response in the description; only its first media type has a
     schema.
     """
-    if one.answers is None:
+    if endpoint.answers is None:
         return {}
-    first, *others = one.gives
-    return {"content": {first: _content(one.answers, schemas), **{kind: {} for kind in others}}}
+    first, *alternatives = endpoint.gives
+    return {
+        "content": {
+            first: _content(endpoint.answers, schemas),
+            **{kind: {} for kind in alternatives},
+        }
+    }
 
 
-def _problems_of(one: Endpoint) -> list[int]:
+def _problems_of(endpoint: Endpoint) -> list[int]:
     return sorted(
-        {*_EVERYWHERE, *one.problems, *(_WITH_BODY if one.body is not None else ())} - {one.status}
+        {*_EVERYWHERE, *endpoint.problems, *(_WITH_BODY if endpoint.body is not None else ())}
+        - {endpoint.status}
     )
 
 
@@ -197,15 +203,15 @@ def _content(kind: Any, schemas: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _problem(status: int, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     means = _MEANS.get(status, HTTPStatus(status).phrase)
-    found: dict[str, Any] = {
+    response: dict[str, Any] = {
         "description": means,
         "content": {MEDIA_TYPE: {"schema": schemas[Problem]}},
     }
     if status == 429:
-        found["headers"] = {
+        response["headers"] = {
             "Retry-After": {"schema": {"type": "integer"}, "description": "seconds"}
         }
-    return found
+    return response
 
 
 _LOGGER: Final = logging.getLogger("fascicle.serving")
@@ -239,10 +245,10 @@ def create_app(
         UsageError: no pipeline.
     """
     settings = settings or ServeSettings()
-    named = {pipelines.name: pipelines} if isinstance(pipelines, Pipeline) else dict(pipelines)
-    if not named:
+    by_name = {pipelines.name: pipelines} if isinstance(pipelines, Pipeline) else dict(pipelines)
+    if not by_name:
         raise UsageError("a service needs at least one pipeline; give one")
-    return app_of(service_of(named, settings), routes=routes, log=log)
+    return app_of(service_of(by_name, settings), routes=routes, log=log)
 
 
 def service_of(pipelines: Mapping[str, Served], settings: ServeSettings) -> Service:
@@ -296,24 +302,27 @@ def app_of(
 
     tell = log or _log
 
-    def see(told: dict[str, Any]) -> None:
-        service.metrics.see(told)
-        tell(told)
+    def see(facts: dict[str, Any]) -> None:
+        service.metrics.see(facts)
+        tell(facts)
 
     guard = Middleware(
         Guard,
         current=lambda: service.settings,
-        open_paths=[one.path for one in routes if one.open],
+        open_paths=[endpoint.path for endpoint in routes if endpoint.open],
         log=see,
     )
     app = Starlette(
-        routes=[*(_route(one, service) for one in routes), *(_page() if settings.page else ())],
+        routes=[
+            *(_route(endpoint, service) for endpoint in routes),
+            *(_page() if settings.page else ()),
+        ],
         middleware=[guard],
         exception_handlers={
-            ProblemError: _told_error,
-            FascicleError: _told_error,
-            HTTPException: _told_status,
-            OSError: _told_disk,
+            ProblemError: _respond_to_error,
+            FascicleError: _respond_to_error,
+            HTTPException: _respond_to_status,
+            OSError: _respond_to_full_disk,
         },
         lifespan=lifespan,
     )
@@ -336,12 +345,12 @@ def _route(endpoint: Endpoint, service: Service) -> Route:
             )
         check_once(request)
         _check_type(request, endpoint)
-        return await _packed(request, await endpoint.handle(request, service))
+        return await _pack(request, await endpoint.handle(request, service))
 
     return Route(endpoint.path, answer, methods=[endpoint.method], name=endpoint.handle.__name__)
 
 
-async def _packed(request: Request, response: Response) -> Response:
+async def _pack(request: Request, response: Response) -> Response:
     """Packs the text of a whole response, if the client takes it; streams and files stay as they
     are.
     """
@@ -362,10 +371,10 @@ def _check_type(request: Request, endpoint: Endpoint) -> None:
     """
     if endpoint.body is None:
         return
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given in _FORMS or (endpoint.takes and given not in endpoint.takes):
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media in _FORMS or (endpoint.takes and media not in endpoint.takes):
         allowed = " or ".join(endpoint.takes) or "application/octet-stream"
-        raise ProblemError(415, f"content of the type {given[:100]!r} is not taken; send {allowed}")
+        raise ProblemError(415, f"content of the type {media[:100]!r} is not taken; send {allowed}")
 
 
 def _page() -> Sequence[BaseRoute]:
@@ -382,10 +391,10 @@ def _page() -> Sequence[BaseRoute]:
     )
 
 
-async def _told_error(request: Request, error: Exception) -> Response:
+async def _respond_to_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProblemError | FascicleError)
-    found = ProblemError.of(error) if isinstance(error, FascicleError) else error
-    return problem_response(found.problem, found.headers)
+    problem = ProblemError.of(error) if isinstance(error, FascicleError) else error
+    return problem_response(problem.problem, problem.headers)
 
 
 _SENTENCES: Final[Mapping[int, str]] = {
@@ -394,22 +403,22 @@ _SENTENCES: Final[Mapping[int, str]] = {
 }
 
 
-async def _told_status(request: Request, error: Exception) -> Response:
+async def _respond_to_status(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail, headers = _SENTENCES.get(error.status_code, error.detail), error.headers
     # the router names the methods of one route alone
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        here = [
-            one
-            for one in request.app.routes
-            if isinstance(one, Route) and one.matches(request.scope)[0] != Match.NONE
+        routes = [
+            route
+            for route in request.app.routes
+            if isinstance(route, Route) and route.matches(request.scope)[0] != Match.NONE
         ]
-        methods = sorted({method for one in here for method in one.methods or ()})
+        methods = sorted({method for route in routes for method in route.methods or ()})
         headers = {"Allow": ", ".join(methods or _OF_FILES)}
     return problem_response(make_problem(error.status_code, detail), headers)
 
 
-async def _told_disk(request: Request, error: Exception) -> Response:
+async def _respond_to_full_disk(request: Request, error: Exception) -> Response:
     if not (
         isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     ):
@@ -419,5 +428,5 @@ async def _told_disk(request: Request, error: Exception) -> Response:
     )
 
 
-def _log(told: dict[str, Any]) -> None:
-    _LOGGER.info(msgspec.json.encode(told).decode())
+def _log(facts: dict[str, Any]) -> None:
+    _LOGGER.info(msgspec.json.encode(facts).decode())

@@ -69,9 +69,9 @@ class WaitingRequests:
         async with aclosing(stream):
             while True:
                 begun = loop.time()
-                left = idle + size / SLOWEST - waited if paced else idle
+                seconds = idle + size / SLOWEST - waited if paced else idle
                 try:
-                    async with asyncio.timeout(min(idle, left)) as limit:
+                    async with asyncio.timeout(min(idle, seconds)) as limit:
                         self._since[limit] = begun
                         try:
                             piece = await anext(stream)
@@ -122,13 +122,13 @@ async def read_chunks(
         raise ProblemError(
             415, f"the content is packed ({coding[:50]!r}); send it as it is, or as gzip"
         )
-    told = request.headers.get("content-length", "")
-    if told.isascii() and told.isdigit() and len(told) < 20 and int(told) > most:
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and len(length) < 20 and int(length) > most:
         raise _too_long(most)
     size = 0
     try:
         pieces = request.state.waiting.pieces(request.stream(), idle=settings.idle, paced=paced)
-        async for chunk in _unpacked(pieces, most) if coding == "gzip" else pieces:
+        async for chunk in _unpack(pieces, most) if coding == "gzip" else pieces:
             size += len(chunk)
             if size > most:
                 raise _too_long(most)
@@ -143,7 +143,7 @@ async def read_chunks(
         ) from None
 
 
-async def _unpacked(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
+async def _unpack(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
     """Unpacks gzip in small pieces, so that a bomb is refused before it takes memory.
 
     Raises:
@@ -190,10 +190,10 @@ async def read_json(request: Request, settings: ServeSettings, kind: type[_T]) -
     Raises:
         ProblemError: no JSON, or another object.
     """
-    return _decoded(await read_content(request, settings), kind)
+    return _decode_json(await read_content(request, settings), kind)
 
 
-def _decoded(content: bytes, kind: type[_T]) -> _T:
+def _decode_json(content: bytes, kind: type[_T]) -> _T:
     """Decodes JSON as an object.
 
     Raises:
@@ -217,12 +217,12 @@ def query_value(request: Request, name: str, kind: Any, default: _T) -> _T:
     Raises:
         ProblemError: it has another type.
     """
-    given = request.query_params.get(name)
-    if given is None:
+    text = request.query_params.get(name)
+    if text is None:
         return default
     try:
-        found: _T = msgspec.convert(given, type=kind, strict=False)
-        return found
+        value: _T = msgspec.convert(text, type=kind, strict=False)
+        return value
     except msgspec.ValidationError as error:
         raise ProblemError(
             422, f"the parameter {name} is not allowed: {in_words(str(error))}"
@@ -236,10 +236,10 @@ def check_once(request: Request) -> None:
     Raises:
         ProblemError: there is one.
     """
-    given = Counter(name for name, _ in request.query_params.multi_items() if name != "types")
-    if twice := sorted(name for name, count in given.items() if count > 1):
+    counts = Counter(name for name, _ in request.query_params.multi_items() if name != "types")
+    if twice := sorted(name for name, count in counts.items() if count > 1):
         raise ProblemError(
-            422, f"the parameter {twice[0][:100]} is given {given[twice[0]]} times; give it once"
+            422, f"the parameter {twice[0][:100]} is given {counts[twice[0]]} times; give it once"
         )
 
 
@@ -250,9 +250,9 @@ def check_names(request: Request, names: Sequence[str]) -> None:
         ProblemError: there is one.
     """
     if unknown := sorted(set(request.query_params) - set(names)):
-        known = ", ".join(names) or "none"
+        allowed = ", ".join(names) or "none"
         raise ProblemError(
-            422, f"there is no parameter {unknown[0][:100]!r}; this route has {known}"
+            422, f"there is no parameter {unknown[0][:100]!r}; this route has {allowed}"
         )
 
 
@@ -263,7 +263,7 @@ def read_options(request: Request) -> Options:
         ProblemError: a parameter that is not allowed.
     """
     types = [
-        one for given in request.query_params.getlist("types") for one in given.split(",") if one
+        name for names in request.query_params.getlist("types") for name in names.split(",") if name
     ]
     return Options(
         min_score=query_value(request, "min_score", Score, 0.0),
@@ -280,13 +280,13 @@ def media_type(request: Request, offered: Sequence[str]) -> str:
     Raises:
         ProblemError: the client accepts none of them.
     """
-    given = request.headers.get("accept", "").lower()
-    if not given.strip():
+    accepted = request.headers.get("accept", "").lower()
+    if not accepted.strip():
         return offered[0]
-    for weight, name in sorted(map(_weighted, given.split(",")), key=lambda one: -one[0]):
-        for one in offered:
-            if weight > 0 and name in (one, "*/*", f"{one.partition('/')[0]}/*"):
-                return one
+    for weight, name in sorted(map(_weighted, accepted.split(",")), key=lambda offer: -offer[0]):
+        for offer in offered:
+            if weight > 0 and name in (offer, "*/*", f"{offer.partition('/')[0]}/*"):
+                return offer
     raise ProblemError(
         406, f"this route answers as {', '.join(offered)}, and the request takes none of them"
     )
@@ -294,13 +294,15 @@ def media_type(request: Request, offered: Sequence[str]) -> str:
 
 def takes_gzip(request: Request) -> bool:
     """Returns whether the client takes content that is packed with gzip."""
-    given = request.headers.get("accept-encoding", "").lower()
-    return any(name == "gzip" and weight > 0 for weight, name in map(_weighted, given.split(",")))
+    accepted = request.headers.get("accept-encoding", "").lower()
+    return any(
+        name == "gzip" and weight > 0 for weight, name in map(_weighted, accepted.split(","))
+    )
 
 
 def _weighted(part: str) -> tuple[float, str]:
     """Returns the weight and the name of a media type or coding in a header such as ``Accept``."""
-    name, *facts = (one.strip() for one in part.split(";"))
+    name, *facts = (field.strip() for field in part.split(";"))
     weight = next((fact[2:] for fact in facts if fact.startswith("q=")), "1")
     try:
         return float(weight), name
@@ -322,12 +324,12 @@ _PLAIN: Final = re.compile(r"[^\w.-]+")
 _LONGEST: Final = 200
 
 
-def plain_name(given: str) -> str:
+def plain_name(path: str) -> str:
     """Returns a safe file name from the end of a given name: no path, no option and no hidden
     file.
     """
-    name = _PLAIN.sub("_", given.replace("\\", "/").rpartition("/")[2])
-    return name.encode()[-_LONGEST:].decode(errors="ignore").lstrip(".-") or "file"
+    plain = _PLAIN.sub("_", path.replace("\\", "/").rpartition("/")[2])
+    return plain.encode()[-_LONGEST:].decode(errors="ignore").lstrip(".-") or "file"
 
 
 def find_writable(name: str) -> Format:
@@ -336,7 +338,7 @@ def find_writable(name: str) -> Format:
     Raises:
         ProblemError: there is none of this name.
     """
-    form = _named(name)
+    form = _format_named(name)
     if not form.writes:
         raise ProblemError(
             422, f"files of the format {name} are read and not written", code="unknown-name"
@@ -363,7 +365,7 @@ def check_readable(name: str) -> str:
     """
     if name == "auto":
         return name
-    form = _named(name)
+    form = _format_named(name)
     if not form.reads:
         raise ProblemError(
             422,
@@ -373,7 +375,7 @@ def check_readable(name: str) -> str:
     return form.name
 
 
-def _named(name: str) -> Format:
+def _format_named(name: str) -> Format:
     try:
         return format_named(name)
     except UsageError as error:

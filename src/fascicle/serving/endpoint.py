@@ -146,9 +146,9 @@ def required_parameter(request: Request, name: str) -> str:
     Raises:
         ProblemError: it is missing.
     """
-    if not (found := request.query_params.get(name, "")):
+    if not (value := request.query_params.get(name, "")):
         raise ProblemError(422, f"the parameter {name} is missing")
-    return found
+    return value
 
 
 def json_answer(content: Any) -> Response:
@@ -175,9 +175,9 @@ async def read_file(service: Service, path: Path, format_name: str) -> FileRead:
     order = ReadFile(
         path=str(path), format=format_name, documents=settings.documents, characters=settings.body
     )
-    found = await _asked(service, Task(order=order, characters=path.stat().st_size))
-    assert isinstance(found, FileRead)
-    return found
+    answer = await _run_task(service, Task(order=order, characters=path.stat().st_size))
+    assert isinstance(answer, FileRead)
+    return answer
 
 
 async def write_file(
@@ -199,12 +199,13 @@ async def write_file(
     async with folder_for_files() as folder:
         path = folder / f"documents{format_suffix(form)}"
         order = WriteFile(documents=tuple(documents), format=form.name, path=str(path))
-        found = await _asked(
-            service, Task(order=order, characters=sum(len(bytes(one)) for one in documents))
+        answer = await _run_task(
+            service,
+            Task(order=order, characters=sum(len(bytes(document)) for document in documents)),
         )
-        assert isinstance(found, FileWritten)
+        assert isinstance(answer, FileWritten)
         return path.read_bytes(), ", ".join(
-            f"{code}={count}" for code, count in found.losses.items()
+            f"{code}={count}" for code, count in answer.losses.items()
         )
 
 
@@ -220,17 +221,17 @@ def file_answer(content: bytes, name: str, losses: str = "") -> Response:
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-async def _asked(service: Service, task: Task) -> WorkerAnswer:
-    (found,) = await service.ask(service.files, [task])
-    if found is None:
+async def _run_task(service: Service, task: Task) -> WorkerAnswer:
+    (answer,) = await service.ask(service.files, [task])
+    if answer is None:
         raise ProblemError(
             504, f"the file was not done within {service.settings.seconds:g} s; send less at once"
         )
-    if isinstance(found, Wrong) and found.code:
-        raise ProblemError(STATUS.get(found.code, 422), found.message, code=found.code)
-    if not isinstance(found, FileRead | FileWritten):
-        failure = task_failure(found)
+    if isinstance(answer, Wrong) and answer.code:
+        raise ProblemError(STATUS.get(answer.code, 422), answer.message, code=answer.code)
+    if not isinstance(answer, FileRead | FileWritten):
+        failure = task_failure(answer)
         raise ProblemError(
             422, f"the file cannot be used ({failure.error}); check its content", code="unreadable"
         )
-    return found
+    return answer

@@ -11,6 +11,7 @@ import re
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -131,13 +132,48 @@ class Rates:
         self._free[name] = free
 
 
-def _known_as(headers: Headers) -> dict[str, str]:
+def _identifiers(headers: Headers) -> dict[str, str]:
     """Returns the headers by which others know a request: those that came with it, or an
     identifier of its own.
     """
     name, trace = headers.get("x-request-id", ""), headers.get("traceparent", "")
-    found = {"X-Request-ID": name if _REQUEST.fullmatch(name) else secrets.token_hex(8)}
-    return found | ({"traceparent": trace} if _TRACE.fullmatch(trace) else {})
+    headers_of_request = {
+        "X-Request-ID": name if _REQUEST.fullmatch(name) else secrets.token_hex(8)
+    }
+    return headers_of_request | ({"traceparent": trace} if _TRACE.fullmatch(trace) else {})
+
+
+@dataclass
+class _Exchange:
+    """Request and its answer, for the log.
+
+    Attributes:
+        scope: of the request.
+        identifiers: headers by which others know the request.
+        begun: when it came, in seconds of the clock for performance.
+        status: of the answer.
+        is_answered: whether the answer has begun.
+    """
+
+    scope: Scope
+    identifiers: Mapping[str, str]
+    begun: float = field(default_factory=time.perf_counter)
+    status: int = 500
+    is_answered: bool = False
+
+    def facts(self) -> dict[str, Any]:
+        """Returns what is logged: no text, no file name and no token."""
+        trace = self.identifiers.get("traceparent")
+        return {
+            "event": "request",
+            "request": self.identifiers["X-Request-ID"],
+            **({"trace": trace.split("-")[1]} if trace else {}),
+            "method": self.scope["method"],
+            "route": getattr(self.scope.get("route"), "path", ""),
+            "status": self.status,
+            "ms": round((time.perf_counter() - self.begun) * 1000, 2),
+            **self.scope["state"]["facts"],
+        }
 
 
 class Guard:
@@ -173,16 +209,14 @@ class Guard:
             return
         if scope["type"] != "http":  # WebSocket is not supported
             return
-        begun, status, known = time.perf_counter(), 500, _known_as(Headers(scope=scope))
-        scope.setdefault("state", {}).update(told={}, waiting=self._waiting, who=ANYBODY)
-        begins = True
+        exchange = _Exchange(scope, _identifiers(Headers(scope=scope)))
+        scope.setdefault("state", {}).update(facts={}, waiting=self._waiting, who=ANYBODY)
 
         async def answer(message: Message) -> None:
-            nonlocal status, begins
-            begins = False
+            exchange.is_answered = True
             if message["type"] == "http.response.start":
-                status = message["status"]
-                self._add_headers(MutableHeaders(scope=message), scope, known)
+                exchange.status = message["status"]
+                self._add_headers(MutableHeaders(scope=message), scope, exchange.identifiers)
             # the token was withdrawn meanwhile
             if message.get("more_body") and not self._may_ask(scope):
                 raise CutError
@@ -190,42 +224,30 @@ class Guard:
 
         self._running += 1
         try:
-            try:
-                self._check(scope)
-                await self._find_place(scope)
-            except ProblemError as error:
-                await problem_response(error.problem, error.headers)(scope, receive, answer)
-                return
-            if self._is_question(scope):
-                await Response(status_code=204, headers=_ALLOWED)(scope, receive, answer)
-                return
-            await self._app(scope, receive, answer)
+            responder = await self._responder(scope)
+            await responder(scope, receive, answer)
         except CutError:
             # the server closes a connection whose answer has no end
-            scope["state"]["told"]["cut"] = True
+            scope["state"]["facts"]["cut"] = True
         # logged by class and place only: its message may hold text or names
         except Exception as error:
-            scope["state"]["told"].update(fault=type(error).__name__, at=traceback_places(error))
-            if begins:
+            scope["state"]["facts"].update(fault=type(error).__name__, at=traceback_places(error))
+            if not exchange.is_answered:
                 await problem_response(make_problem(500, _FAULT))(scope, receive, answer)
         finally:
             self._running -= 1
-            self._log(
-                {
-                    "event": "request",
-                    "request": known["X-Request-ID"],
-                    **(
-                        {"trace": known["traceparent"].split("-")[1]}
-                        if "traceparent" in known
-                        else {}
-                    ),
-                    "method": scope["method"],
-                    "route": getattr(scope.get("route"), "path", ""),
-                    "status": status,
-                    "ms": round((time.perf_counter() - begun) * 1000, 2),
-                    **scope["state"]["told"],
-                }
-            )
+            self._log(exchange.facts())
+
+    async def _responder(self, scope: Scope) -> ASGIApp:
+        """Returns what answers a request: the app, or the answer of the guard itself."""
+        try:
+            self._check(scope)
+            await self._find_place(scope)
+        except ProblemError as error:
+            return problem_response(error.problem, error.headers)
+        if self._is_question(scope):
+            return Response(status_code=204, headers=_ALLOWED)
+        return self._app
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
@@ -287,27 +309,31 @@ class Guard:
         """Returns whose token a request has; ``None`` if it is nobody's although one is needed."""
         if not self._settings.guarded:
             return ANYBODY
-        given = headers.getlist("authorization")
-        scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
+        values = headers.getlist("authorization")
+        scheme, _, token = (values[0] if len(values) == 1 else "").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        one, digest = self._settings.token, hash_token(token.strip())
-        if one and hmac.compare_digest(digest, hash_token(one)):
+        shared, digest = self._settings.token, hash_token(token.strip())
+        if shared and hmac.compare_digest(digest, hash_token(shared)):
             return ANYBODY
-        named = [
-            one for one in self._settings.tokens or () if hmac.compare_digest(digest, one.hash)
+        owners = [
+            shared
+            for shared in self._settings.tokens or ()
+            if hmac.compare_digest(digest, shared.hash)
         ]
-        return named[0] if named else None
+        return owners[0] if owners else None
 
-    def _add_headers(self, headers: MutableHeaders, scope: Scope, known: Mapping[str, str]) -> None:
+    def _add_headers(
+        self, headers: MutableHeaders, scope: Scope, identifiers: Mapping[str, str]
+    ) -> None:
         for name, value in _HEADERS:
             headers[name] = value
         headers["Content-Security-Policy"] = _POLICY
-        headers["Request-Id"] = known["X-Request-ID"]
+        headers["Request-Id"] = identifiers["X-Request-ID"]
         # which hold one end each (RFC 9112)
         if {"content-length", "transfer-encoding"} <= set(Headers(scope=scope)):
             headers["Connection"] = "close"
-        headers.update(known)
+        headers.update(identifiers)
         if not scope["path"].startswith(PAGE):
             headers.setdefault("Cache-Control", "no-store")
         if (origin := Headers(scope=scope).get("origin")) in self._settings.origins:
@@ -320,5 +346,5 @@ class Guard:
 
 def _name_of(host: str) -> str:
     """Returns the name in a header ``Host``, without its port; empty if it has another form."""
-    found = _HOST.fullmatch(host)
-    return (found["address"] or found["name"]).lower() if found else ""
+    match = _HOST.fullmatch(host)
+    return (match["address"] or match["name"]).lower() if match else ""

@@ -116,10 +116,12 @@ class Jobs:
         if self._settings.jobs_folder:
             self._folder = Path(self._settings.jobs_folder).expanduser().resolve()
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _held(self._folder)
+            self._lock = _lock_folder(self._folder)
             _sweep(self._folder)
             self._known = {
-                one.id: one for one in map(_kept, sorted(self._folder.iterdir(), key=_age)) if one
+                job.id: job
+                for job in map(_read_job, sorted(self._folder.iterdir(), key=_age))
+                if job
             }
         else:
             self._own = tempfile.TemporaryDirectory(
@@ -163,7 +165,7 @@ class Jobs:
             who=who,
         )
         with self._condition:
-            if sum(one.status in _OPEN for one in self._known.values()) >= self._settings.jobs:
+            if sum(job.status in _OPEN for job in self._known.values()) >= self._settings.jobs:
                 raise ProblemError(
                     429,
                     "as many jobs are waiting as may wait; send this again later",
@@ -174,19 +176,19 @@ class Jobs:
             self._known[new.id] = new
         return new
 
-    def path_of(self, one: Job) -> Path:
+    def path_of(self, job: Job) -> Path:
         """Returns the path for the file of a job."""
-        return self._place(one.id) / one.file
+        return self._place(job.id) / job.file
 
-    def begin(self, one: Job) -> Job:
+    def begin(self, job: Job) -> Job:
         """Queues a job whose file is complete.
 
         Raises:
             ProblemError: it was cancelled or removed while its file came.
         """
-        ready = msgspec.structs.replace(one, status="waiting")
+        ready = msgspec.structs.replace(job, status="waiting")
         with self._condition:
-            if self._known.get(one.id) != one:
+            if self._known.get(job.id) != job:
                 raise ProblemError(409, "the job was cancelled while its file came")
             self._keep(ready)
             self._condition.notify_all()
@@ -198,10 +200,10 @@ class Jobs:
         Raises:
             ProblemError: there is none of this id.
         """
-        found = self._known.get(name) if _ID.fullmatch(name) else None
-        if found is None:
+        job = self._known.get(name) if _ID.fullmatch(name) else None
+        if job is None:
             raise ProblemError(404, "there is no such job; it may have been removed")
-        return found
+        return job
 
     def result(self, name: str) -> Path:
         """Returns the path of the result of a job.
@@ -209,14 +211,14 @@ class Jobs:
         Raises:
             ProblemError: there is none, or none yet.
         """
-        found = self.get(name)
-        if found.status in _OPEN:
+        job = self.get(name)
+        if job.status in _OPEN:
             raise ProblemError(409, "the job is not done yet; check its status first")
-        if found.status == "cancelled":
+        if job.status == "cancelled":
             raise ProblemError(409, "the job was cancelled, so it has no result")
-        if found.status != "done":
-            raise ProblemError(409, f"the job failed, so it has no result: {found.problem}")
-        return self._place(name) / _result(found)
+        if job.status != "done":
+            raise ProblemError(409, f"the job failed, so it has no result: {job.problem}")
+        return self._place(name) / _result(job)
 
     def all(self) -> tuple[Job, ...]:
         """Returns all jobs, in the order in which they came."""
@@ -230,10 +232,10 @@ class Jobs:
             ProblemError: there is none of this id.
         """
         with self._condition:
-            found = self.get(name)
-            if found.status not in _OPEN:
+            job = self.get(name)
+            if job.status not in _OPEN:
                 return self.remove(name)
-            self._keep(msgspec.structs.replace(found, status="cancelled"))
+            self._keep(msgspec.structs.replace(job, status="cancelled"))
         _clear(self._place(name))
         return None
 
@@ -270,7 +272,7 @@ class Jobs:
         wait.
         """
         ended = [
-            one.id for one in self._known.values() if one.status not in _OPEN and one.who == who
+            job.id for job in self._known.values() if job.status not in _OPEN and job.who == who
         ]
         for name in ended[: max(0, len(ended) - self._settings.jobs)]:
             self.remove(name)
@@ -288,52 +290,61 @@ class Jobs:
     # -------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        while (one := self._next()) is not None:
+        while (job := self._next()) is not None:
             try:
-                self._do(one)
+                self._do(job)
             except Exception as error:  # such as a full disk: only this job fails
-                self._end(one.id, Broken(message=f"{type(error).__name__}: {error}"))
+                self._end(job.id, Broken(message=f"{type(error).__name__}: {error}"))
 
     def _next(self) -> Job | None:
         with self._condition:
             while not self._closing:
-                for one in self._known.values():
-                    if one.status in ("waiting", "running"):
-                        return one
+                for job in self._known.values():
+                    if job.status in ("waiting", "running"):
+                        return job
                 self._condition.wait()
         return None
 
-    def _do(self, one: Job) -> None:
-        served = self.of_pipeline(one.pipeline) if one.pipeline in self._pipelines else None
+    def _do(self, job: Job) -> None:
+        served = self.of_pipeline(job.pipeline) if job.pipeline in self._pipelines else None
         if served is None or isinstance(served, Pipeline):
             return self._end(
-                one.id, Broken(message=f"the pipeline {one.pipeline!r} is not served any more")
+                job.id, Broken(message=f"the pipeline {job.pipeline!r} is not served any more")
             )
-        folder = self._place(one.id)
+        folder = self._place(job.id)
         order = JobOrder(
-            input=str(folder / one.file),
-            reading=one.reading,
+            input=str(folder / job.file),
+            reading=job.reading,
             folder=str(folder),
-            output=str(folder / _result(one)),
-            format=one.format,
+            output=str(folder / _result(job)),
+            format=job.format,
             workers=self._settings.workers,
             limits=getattr(served, "limits", None) or Limits(),
         )
         process = Process(partial(self._does, served, order), JOB_MESSAGES)
         try:
-            while self._runs(one.id) and not self._closing:
-                message = process.receive(_WAIT)
-                if isinstance(message, Reached):
-                    self._reach(one.id, message)
-                elif message is not None:
-                    return self._end(one.id, message)
+            end = self._wait_for_end(job.id, process)
         except WorkerEndedError as ended:
-            return self._end(one.id, Broken(message=f"its process ended ({ended.reason})"))
+            end = Broken(message=f"its process ended ({ended.reason})")
         finally:
             process.kill()
             process.close()
-        if not self._runs(one.id):
+        if end is not None:
+            self._end(job.id, end)
+        elif not self._runs(job.id):
             _clear(folder)
+        return None
+
+    def _wait_for_end(
+        self, name: str, process: Process[Reached | Ended | Broken]
+    ) -> Ended | Broken | None:
+        """Notes the progress of a job until it ends; returns ``None`` if it is not to go on."""
+        while self._runs(name) and not self._closing:
+            message = process.receive(_WAIT)
+            if isinstance(message, Reached):
+                self._reach(name, message)
+            elif message is not None:
+                return message
         return None
 
     def _runs(self, name: str) -> bool:
@@ -358,11 +369,11 @@ class Jobs:
                 self._keep(msgspec.structs.replace(now, status="done", of=end.documents, **facts))
 
 
-def _result(one: Job) -> str:
-    return f"result{format_suffix(find_writable(one.format))}"
+def _result(job: Job) -> str:
+    return f"result{format_suffix(find_writable(job.format))}"
 
 
-def _kept(folder: Path) -> Job | None:
+def _read_job(folder: Path) -> Job | None:
     """Reads a job of an earlier service."""
     try:
         return msgspec.json.decode((folder / _FACTS).read_bytes(), type=Job)
@@ -377,16 +388,16 @@ def _age(folder: Path) -> float:
         return time.time()
 
 
-def _held(folder: Path) -> BinaryIO:
+def _lock_folder(folder: Path) -> BinaryIO:
     """Locks a folder against other services, until the returned file is closed or the process ends.
 
     Raises:
         OutputError: another service has it.
     """
     stream = (folder / _LOCK).open("ab")
-    taken = f"another service keeps jobs in {folder}; give this one a folder of its own"
+    message = f"another service keeps jobs in {folder}; give this one a folder of its own"
     try:
-        lock(stream, refusal=OutputError(taken, file=str(folder)))
+        lock(stream, refusal=OutputError(message, file=str(folder)))
     except OutputError:
         stream.close()
         raise
@@ -397,21 +408,23 @@ def _sweep(folder: Path) -> None:
     """Removes incomplete folders: jobs that were not accepted, or were being removed, when a
     service was killed.
     """
-    for one in folder.iterdir():
+    for path in folder.iterdir():
         if (
-            _ID.fullmatch(one.name)
-            and one.is_dir()
-            and not one.is_symlink()
-            and not (one / _FACTS).exists()
+            _ID.fullmatch(path.name)
+            and path.is_dir()
+            and not path.is_symlink()
+            and not (path / _FACTS).exists()
         ):
-            shutil.rmtree(one, ignore_errors=True)
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _clear(place: Path) -> None:
     """Removes the files of a job, but not its state."""
-    for one in place.glob("*"):
-        if one.name != _FACTS:
-            shutil.rmtree(one, ignore_errors=True) if one.is_dir() else one.unlink(missing_ok=True)
+    for path in place.glob("*"):
+        if path.name != _FACTS:
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(
+                missing_ok=True
+            )
 
 
 def _remove(place: Path) -> None:

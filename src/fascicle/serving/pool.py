@@ -219,16 +219,18 @@ class Pool:
         """True if workers died at this document before; it then gets the stored result at once,
         without a worker.
         """
-        found = self._poison.get(task.digest)
-        if found is None or time.monotonic() - found[0] > _FORGOTTEN:
+        entry = self._poison.get(task.digest)
+        if entry is None or time.monotonic() - entry[0] > _FORGOTTEN:
             return False
-        task.future.set_result(found[1])
+        task.future.set_result(entry[1])
         return True
 
     def _remember(self, task: Task, answer: Answer) -> None:
         now = time.monotonic()
-        kept = [(mark, one) for mark, one in self._poison.items() if now - one[0] < _FORGOTTEN]
-        self._poison = {**dict(kept[1 - _REMEMBERED :]), task.digest: (now, answer)}
+        recent = [
+            (mark, entry) for mark, entry in self._poison.items() if now - entry[0] < _FORGOTTEN
+        ]
+        self._poison = {**dict(recent[1 - _REMEMBERED :]), task.digest: (now, answer)}
 
     def _forget(self) -> None:
         """Removes cancelled tasks from the queue."""
@@ -276,7 +278,7 @@ class Pool:
                 break
             except (WorkerEndedError, FascicleError) as error:
                 if first and not self._begun.done():
-                    reason = error if isinstance(error, FascicleError) else _ended(error)
+                    reason = error if isinstance(error, FascicleError) else _start_error(error)
                     self._begun.set_exception(reason)
                     return False
             with self._condition:
@@ -322,7 +324,7 @@ class Pool:
             group = groups.popleft()
             begun = time.perf_counter()
             try:
-                answers = worker.do(_joined(group))
+                answers = worker.do(_join_orders(group))
             except WorkerEndedError as ended:
                 with self._condition:
                     self.deaths += 1
@@ -331,7 +333,7 @@ class Pool:
                 continue
             size = sum(task.characters for task in group)
             self._learn(size, time.perf_counter() - begun)
-            for task, answer in zip(group, _apart(answers, len(group)), strict=True):
+            for task, answer in zip(group, _split_answers(answers, len(group)), strict=True):
                 self._finish(task, answer)
 
     def _blamed(self, group: list[Task], ended: WorkerEndedError) -> list[list[Task]]:
@@ -339,21 +341,21 @@ class Pool:
         suspect alone.
         """
         suspects = set(ended.at.places if ended.at else ()) or set(range(len(group)))
-        others = [task for at, task in enumerate(group) if at not in suspects]
+        innocent = [task for at, task in enumerate(group) if at not in suspects]
         again = []
         for at in sorted(suspects):
             task = group[at]
             task.deaths += (len(group) == 1) * (_DIES if ended.reason in _SURE else 1)
             if task.deaths >= _DIES:
-                told = f"the worker that was at this document alone ended ({ended.reason})"
+                message = f"the worker that was at this document alone ended ({ended.reason})"
                 answer = Answer(
-                    failure=Failure(ended.at.step if ended.at else "", ended.reason, told)
+                    failure=Failure(ended.at.step if ended.at else "", ended.reason, message)
                 )
                 self._remember(task, answer)
                 self._finish(task, answer)
             else:
                 again.append([task])
-        return [others, *again] if others else again
+        return [innocent, *again] if innocent else again
 
     def _give_up(self, batch: list[Task], error: Exception) -> None:
         for task in batch:
@@ -373,27 +375,32 @@ class Pool:
 
 def _are_alike(first: Task, second: Task) -> bool:
     """True if two tasks may share an order."""
-    one, other = first.order, second.order
+    order, other = first.order, second.order
     return (
-        isinstance(one, Annotate) and isinstance(other, Annotate) and one.options == other.options
+        isinstance(order, Annotate)
+        and isinstance(other, Annotate)
+        and order.options == other.options
     )
 
 
-def _joined(tasks: Sequence[Task]) -> messages.Order:
+def _join_orders(tasks: Sequence[Task]) -> messages.Order:
     first = tasks[0].order
     if len(tasks) == 1 or not isinstance(first, Annotate):
         return first
     documents = tuple(
-        one for task in tasks if isinstance(task.order, Annotate) for one in task.order.documents
+        document
+        for task in tasks
+        if isinstance(task.order, Annotate)
+        for document in task.order.documents
     )
     return Annotate(documents=documents, options=first.options)
 
 
-def _apart(result: messages.Result, count: int) -> Sequence[WorkerAnswer]:
+def _split_answers(result: messages.Result, count: int) -> Sequence[WorkerAnswer]:
     return result.answers if isinstance(result, Answered) else (result,) * count
 
 
-def _ended(error: WorkerEndedError) -> WorkersError:
+def _start_error(error: WorkerEndedError) -> WorkersError:
     return WorkersError(
         f"the worker ended while it loaded the pipeline ({error.reason}); check limits.start and "
         "limits.memory, or "

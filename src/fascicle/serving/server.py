@@ -38,9 +38,9 @@ _EVERY: Final = 10.0  # seconds between two similar lines
 _REFUSED: Final = (400, 401, 403, 408, 421, 429, 503)
 
 
-def _log(told: Mapping[str, Any]) -> None:
+def _log(facts: Mapping[str, Any]) -> None:
     """Writes one line of JSON to standard error; it contains no text, no file name and no token."""
-    line = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **told}
+    line = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **facts}
     with suppress(OSError, ValueError):
         sys.stderr.write(msgspec.json.encode(line).decode() + "\n")
         sys.stderr.flush()
@@ -58,28 +58,28 @@ class _LogRateLimiter:
         self._tell, self._clock = tell, clock
         self._told: dict[tuple[Any, ...], tuple[float, int]] = {}
 
-    def __call__(self, told: dict[str, Any]) -> None:
+    def __call__(self, facts: dict[str, Any]) -> None:
         """Logs a line now, or counts it."""
-        if told["event"] == "request" and told["status"] not in _REFUSED:
-            self._tell(told)
+        if facts["event"] == "request" and facts["status"] not in _REFUSED:
+            self._tell(facts)
             return
-        kind = tuple(told.get(name) for name in ("event", "route", "status", "why", "error"))
+        kind = tuple(facts.get(name) for name in ("event", "route", "status", "why", "error"))
         last, count = self._told.get(kind, (-_EVERY, 0))
         if self._clock() - last < _EVERY:
             self._told[kind] = (last, count + 1)
             return
         self._told[kind] = (self._clock(), 0)
-        self._tell({**told, "times": count + 1})
+        self._tell({**facts, "times": count + 1})
 
     def end(self) -> None:
         """Logs the lines that were counted and not yet logged."""
         for (event, route, status, why, error), (_, count) in self._told.items():
             if count:
-                named = {"route": route, "status": status, "why": why, "error": error}
+                labels = {"route": route, "status": status, "why": why, "error": error}
                 self._tell(
                     {
                         "event": event,
-                        **{k: v for k, v in named.items() if v is not None},
+                        **{k: v for k, v in labels.items() if v is not None},
                         "times": count,
                     }
                 )
@@ -113,16 +113,16 @@ _UNSENT: Final = 1 << 18
 _SPARE: Final = 256
 
 
-def _most_connections(wanted: int) -> int:
+def _most_connections(limit: int) -> int:
     """Returns the number of connections: as many as wanted, limited by the file descriptors of
     this process.
     """
     try:
         import resource
     except ImportError:  # Windows has no limit of this kind
-        return wanted
+        return limit
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return wanted if soft == resource.RLIM_INFINITY else min(wanted, max(soft - _SPARE, soft // 4))
+    return limit if soft == resource.RLIM_INFINITY else min(limit, max(soft - _SPARE, soft // 4))
 
 
 @dataclass(eq=False)
@@ -147,43 +147,43 @@ class _Connections:
     _silent: dict[Any, asyncio.TimerHandle] = field(default_factory=dict)
     _count: Counter[str] = field(default_factory=Counter)
 
-    def enter(self, one: _Connection, address: str) -> None:
+    def enter(self, connection: _Connection, address: str) -> None:
         """Adds a connection; if there are too many, closes a silent one, or else this one."""
         full = len(self._all) >= self.most
         if full or self._count[address] >= self.each:
             silent = (other for other in self._silent if full or self._all[other] == address)
             if (gone := next(silent, None)) is None:
-                self.give_up(one, "full")
+                self.give_up(connection, "full")
                 return
             self.give_up(gone, "full")
-        self._all[one] = address
+        self._all[connection] = address
         self._count[address] += 1
-        self.wait(one)
+        self.wait(connection)
 
-    def wait(self, one: _Connection) -> None:
+    def wait(self, connection: _Connection) -> None:
         """Starts the timer for the headers of a request, unless it runs."""
-        if one in self._all and one not in self._silent:
+        if connection in self._all and connection not in self._silent:
             later = asyncio.get_running_loop().call_later
-            self._silent[one] = later(self.seconds, self.give_up, one, "slow")
+            self._silent[connection] = later(self.seconds, self.give_up, connection, "slow")
 
-    def speaks(self, one: _Connection) -> None:
+    def speaks(self, connection: _Connection) -> None:
         """Stops this timer: the headers have arrived."""
-        if (timer := self._silent.pop(one, None)) is not None:
+        if (timer := self._silent.pop(connection, None)) is not None:
             timer.cancel()
 
-    def leave(self, one: _Connection) -> None:
+    def leave(self, connection: _Connection) -> None:
         """Removes a connection."""
-        self.speaks(one)
-        if (address := self._all.pop(one, None)) is not None:
+        self.speaks(connection)
+        if (address := self._all.pop(connection, None)) is not None:
             self._count[address] -= 1
             if not self._count[address]:
                 del self._count[address]
 
-    def give_up(self, one: _Connection, why: str) -> None:
+    def give_up(self, connection: _Connection, why: str) -> None:
         """Closes a connection, and drops what is not read of its answer."""
-        self.leave(one)
+        self.leave(connection)
         self.drop(why)
-        one.transport.abort()
+        connection.transport.abort()
 
 
 class _Connection(H11Protocol):
@@ -230,10 +230,12 @@ class _Connection(H11Protocol):
         """Ends the connection if too little was read of so many bytes since this time, or looks
         again later.
         """
-        idle, read = self.config.connections.idle, size - self.transport.get_write_buffer_size()
-        left = begun + idle + read / SLOWEST - self.loop.time()
-        if left > 0:
-            self._unread = self.loop.call_later(min(left, idle), self._wait_for_reader, size, begun)
+        idle, received = self.config.connections.idle, size - self.transport.get_write_buffer_size()
+        remaining = begun + idle + received / SLOWEST - self.loop.time()
+        if remaining > 0:
+            self._unread = self.loop.call_later(
+                min(remaining, idle), self._wait_for_reader, size, begun
+            )
         else:
             self.config.connections.give_up(self, "unread")
 
@@ -271,40 +273,40 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[Any] | None = None) -> None:
         """Starts listening."""
         await super().startup(sockets)
-        for one in sockets or ():
-            one.listen(_QUEUE)
+        for sock in sockets or ():
+            sock.listen(_QUEUE)
         self._ready()
 
 
 def pipeline_openers(
-    given: list[str],
+    paths: list[str],
     *,
     choices: Choices = LINKED_MODEL,
 ) -> dict[str, PipelineOpener]:
     """Returns the opener of each pipeline, by the name under which it is served.
 
     Args:
-        given: pipelines and models; ``NAME=PATH`` gives one a name.
+        paths: pipelines and models; ``NAME=PATH`` gives one a name.
         choices: about the mentions of models, which are linked by default.
 
     Raises:
         UsageError: two with one name, an empty name, or choices beside a pipeline.
         RecipeError: a pipeline that cannot be read.
     """
-    found: dict[str, PipelineOpener] = {}
-    for one in given:
-        name, sign, path = one.partition("=")
-        opening = PipelineOpener(given=path if sign else one, choices=choices)
+    openers: dict[str, PipelineOpener] = {}
+    for entry in paths:
+        name, sign, path = entry.partition("=")
+        opening = PipelineOpener(given=path if sign else entry, choices=choices)
         opening.refuse_choices()
         name = name if sign else opening.name
         if not name or not opening.given:
-            raise UsageError(f"{one!r} has no name or no path; give PATH or NAME=PATH")
-        if name in found:
+            raise UsageError(f"{entry!r} has no name or no path; give PATH or NAME=PATH")
+        if name in openers:
             raise UsageError(
-                f"two pipelines are called {name!r}; give one another name with NAME=PATH"
+                f"two pipelines are called {name!r}; give entry another name with NAME=PATH"
             )
-        found[name] = opening
-    return found
+        openers[name] = opening
+    return openers
 
 
 def run(
@@ -348,8 +350,8 @@ def run(
                 timeout_graceful_shutdown=math.ceil(settings.seconds + settings.idle),
                 ws="none",
             )
-            shown = f"[{host}]" if ":" in host else host
-            url = f"http://{shown}:{sock.getsockname()[1]}/"
+            address = f"[{host}]" if ":" in host else host
+            url = f"http://{address}:{sock.getsockname()[1]}/"
 
             def ready() -> None:
                 _on_hangup(partial(_reload, service, tokens, tell))

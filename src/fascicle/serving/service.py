@@ -50,19 +50,19 @@ class _Metrics:
         self._buckets: dict[str, list[int]] = {}
         self._seconds: Counter[str] = Counter()
 
-    def see(self, told: Mapping[str, Any]) -> None:
+    def see(self, facts: Mapping[str, Any]) -> None:
         """Counts a request.
 
         Args:
-            told: facts that `fascicle.serving.guard.Guard` logs.
+            facts: facts that `fascicle.serving.guard.Guard` logs.
         """
-        route = told["route"] or "none"
-        seconds = told["ms"] / 1000
+        route = facts["route"] or "none"
+        seconds = facts["ms"] / 1000
         with self._lock:
-            self._requests[(("route", route), ("status", str(told["status"])))] += 1
-            for status, count in told.get("documents", {}).items():
+            self._requests[(("route", route), ("status", str(facts["status"])))] += 1
+            for status, count in facts.get("documents", {}).items():
                 self._documents[(("status", status),)] += count
-            self._characters += told.get("characters", 0)
+            self._characters += facts.get("characters", 0)
             buckets = self._buckets.setdefault(route, [0] * (len(_BOUNDS) + 1))
             buckets[bisect_left(_BOUNDS, seconds)] += 1
             self._seconds[route] += seconds
@@ -85,7 +85,7 @@ class _Metrics:
                 ),
                 *gauges,
             )
-            lines = [line for one in counters for line in _lines(*one)]
+            lines = [line for counter in counters for line in _lines(*counter)]
             return "\n".join([*lines, *self._histogram(), ""])
 
     def _histogram(self) -> Iterator[str]:
@@ -94,19 +94,19 @@ class _Metrics:
         yield f"# TYPE {name} histogram"
         for route, buckets in sorted(self._buckets.items()):
             for bound, count in zip((*_BOUNDS, "+Inf"), accumulate(buckets), strict=True):
-                yield f"{name}_bucket{_shown((('route', route), ('le', str(bound))))} {count}"
-            yield f"{name}_sum{_shown((('route', route),))} {self._seconds[route]:.6f}"
-            yield f"{name}_count{_shown((('route', route),))} {sum(buckets)}"
+                yield f"{name}_bucket{_label_set((('route', route), ('le', str(bound))))} {count}"
+            yield f"{name}_sum{_label_set((('route', route),))} {self._seconds[route]:.6f}"
+            yield f"{name}_count{_label_set((('route', route),))} {sum(buckets)}"
 
 
 def _lines(name: str, means: str, values: Mapping[_Labels, float]) -> Iterator[str]:
     yield f"# HELP {name} {means}"
     yield f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}"
     for labels, value in sorted(values.items()):
-        yield f"{name}{_shown(labels)} {value}"
+        yield f"{name}{_label_set(labels)} {value}"
 
 
-def _shown(labels: _Labels) -> str:
+def _label_set(labels: _Labels) -> str:
     pairs = [f'{name}="{value.translate(_ESCAPED)}"' for name, value in labels]
     return f"{{{','.join(pairs)}}}" if labels else ""
 
@@ -208,13 +208,13 @@ class Service:
             (
                 "fascicle_waiting_characters",
                 "text that waits or is worked on",
-                _of(pools, lambda one: one.waiting),
+                _of(pools, lambda pool: pool.waiting),
             ),
-            ("fascicle_workers_ready", "workers that run", _of(pools, lambda one: one.ready)),
+            ("fascicle_workers_ready", "workers that run", _of(pools, lambda pool: pool.ready)),
             (
                 "fascicle_worker_deaths_total",
                 "workers that ended before their time",
-                _of(pools, lambda one: one.deaths),
+                _of(pools, lambda pool: pool.deaths),
             ),
         )
 
@@ -226,9 +226,9 @@ class Service:
         """
         name = name or next(iter(self.pools))
         if name not in self.pools:
-            known = ", ".join(self.pools)
+            names = ", ".join(self.pools)
             raise ProblemError(
-                404, f"there is no pipeline {name[:100]!r}; there are {known}", code="unknown-name"
+                404, f"there is no pipeline {name[:100]!r}; there are {names}", code="unknown-name"
             )
         return name
 
@@ -248,21 +248,21 @@ class Service:
         except FormatError as error:
             return _refused(codec.id_in(data) or name, str(error), code=error.code)
 
-    def documents(self, given: Sequence[msgspec.Raw]) -> list[Document]:
+    def documents(self, raw: Sequence[msgspec.Raw]) -> list[Document]:
         """Returns documents from a client; raises an error for the first that is not valid.
 
         Raises:
             ProblemError: a document is refused.
         """
         documents = []
-        for at, one in enumerate(given, start=1):
-            found = self.read(bytes(one), name=f"text-{at}")
-            if not isinstance(found, Document):
-                assert found.problem is not None
+        for at, data in enumerate(raw, start=1):
+            document = self.read(bytes(data), name=f"text-{at}")
+            if not isinstance(document, Document):
+                assert document.problem is not None
                 raise ProblemError(
-                    422, f"documents[{at}]: {found.problem.detail}", code=found.problem.code
+                    422, f"documents[{at}]: {document.problem.detail}", code=document.problem.code
                 )
-            documents.append(found)
+            documents.append(document)
         return documents
 
     def checked(self, document: Document) -> Document | RawAnswer:
@@ -280,7 +280,7 @@ class Service:
     async def annotate(
         self,
         pool: Pool,
-        given: Sequence[Document | RawAnswer],
+        inputs: Sequence[Document | RawAnswer],
         options: Options,
         *,
         waits: bool = False,
@@ -289,7 +289,7 @@ class Service:
 
         Args:
             pool: of the pipeline.
-            given: documents, and answers for those that were refused.
+            inputs: documents, and answers for those that were refused.
             options: of the annotation.
             waits: as of `Pool.submit`.
 
@@ -298,15 +298,17 @@ class Service:
         """
         tasks = [
             None
-            if isinstance(one, RawAnswer)
-            else Task.annotate(codec.encode(one), options, characters=len(one.text))
-            for one in given
+            if isinstance(document, RawAnswer)
+            else Task.annotate(codec.encode(document), options, characters=len(document.text))
+            for document in inputs
         ]
         answers = await self.ask(pool, [task for task in tasks if task is not None], waits=waits)
-        found = iter(answers)
+        results = iter(answers)
         return [
-            one if isinstance(one, RawAnswer) else self._answer(one.id, next(found))
-            for one in given
+            document
+            if isinstance(document, RawAnswer)
+            else self._answer(document.id, next(results))
+            for document in inputs
         ]
 
     async def ask(
@@ -326,7 +328,10 @@ class Service:
         finally:
             for future in futures:
                 future.cancel()
-        return [one.result() if one.done() and not one.cancelled() else None for one in futures]
+        return [
+            future.result() if future.done() and not future.cancelled() else None
+            for future in futures
+        ]
 
     def _answer(self, name: str, answer: WorkerAnswer | None) -> RawAnswer:
         if answer is None:

@@ -33,7 +33,7 @@ def read_tokens(path: str | os.PathLike[str]) -> tuple[NamedToken, ...]:
         InputError: it cannot be read, or is another file.
     """
     try:
-        found = msgspec.json.decode(Path(path).expanduser().read_bytes(), type=_File).tokens
+        tokens = msgspec.json.decode(Path(path).expanduser().read_bytes(), type=_File).tokens
     except OSError as error:
         raise InputError(
             f"the tokens cannot be read from {path} ({error.strerror})", file=str(path)
@@ -44,18 +44,18 @@ def read_tokens(path: str | os.PathLike[str]) -> tuple[NamedToken, ...]:
             file=str(path),
             code="format",
         ) from None
-    if not all(_NAME.fullmatch(one.name) and _HASH.fullmatch(one.hash) for one in found):
+    if not all(_NAME.fullmatch(token.name) and _HASH.fullmatch(token.hash) for token in tokens):
         raise InputError(
             f"{path} has a token without a name or a hash as `fascicle tokens add` makes them; "
             "make it again",
             file=str(path),
             code="format",
         )
-    if len({one.name for one in found}) < len(found):
+    if len({token.name for token in tokens}) < len(tokens):
         raise InputError(
             f"{path} has two tokens of one name; withdraw one", file=str(path), code="format"
         )
-    return found
+    return tokens
 
 
 def add_token(path: str | os.PathLike[str], name: str, role: Role = "curator") -> str:
@@ -78,14 +78,14 @@ def add_token(path: str | os.PathLike[str], name: str, role: Role = "curator") -
             ".@+-_"
         )
     token = secrets.token_hex(32)
-    made = datetime.now(UTC).isoformat(timespec="seconds")
+    now = datetime.now(UTC).isoformat(timespec="seconds")
     with _alone(path):
         tokens = read_tokens(path) if Path(path).expanduser().exists() else ()
-        if name in {one.name for one in tokens}:
+        if name in {known_token.name for known_token in tokens}:
             raise UsageError(
                 f"{name!r} has a token already; withdraw it first, or give another name"
             )
-        _write(path, (*tokens, NamedToken(name=name, role=role, hash=hash_token(token), made=made)))
+        _write(path, (*tokens, NamedToken(name=name, role=role, hash=hash_token(token), made=now)))
     return token
 
 
@@ -99,12 +99,12 @@ def withdraw_token(path: str | os.PathLike[str], name: str) -> tuple[NamedToken,
     """
     with _alone(path):
         tokens = read_tokens(path)
-        left = tuple(one for one in tokens if one.name != name)
-        if len(left) == len(tokens):
-            known = ", ".join(one.name for one in tokens) or "nobody"
-            raise UsageError(f"{name[:100]!r} has no token in {path}; {known} has one")
-        _write(path, left)
-    return left
+        rest = tuple(token for token in tokens if token.name != name)
+        if len(rest) == len(tokens):
+            names = ", ".join(token.name for token in tokens) or "nobody"
+            raise UsageError(f"{name[:100]!r} has no token in {path}; {names} has one")
+        _write(path, rest)
+    return rest
 
 
 @contextmanager

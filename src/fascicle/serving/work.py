@@ -50,7 +50,7 @@ _LINKS: Final = frozenset({"links"})
 _PORTION: Final = 50  # names of a concept that are sent
 
 
-def _unseen(documents: Sequence[Document]) -> None:
+def _ignore_documents(documents: Sequence[Document]) -> None:
     """Ignores the documents."""
 
 
@@ -62,14 +62,18 @@ class Work(Protocol):
         """Facts about the pipeline, or ``None`` if it is other work."""
 
     def do(
-        self, order: messages.Order, *, watch: Watch = ignore_progress, given: OnStart = _unseen
+        self,
+        order: messages.Order,
+        *,
+        watch: Watch = ignore_progress,
+        on_start: OnStart = _ignore_documents,
     ) -> messages.Result:
         """Executes an order.
 
         Args:
             order: what to do.
             watch: as of `fascicle.pipeline.runner.run_batch`.
-            given: function that is called with the documents of the order, before anything is done.
+            on_start: function that is called with the documents of the order at first.
         """
 
 
@@ -90,34 +94,40 @@ class PipelineWork:
         self._others = frozenset(step.name for step in pipeline.steps) - self._only_link
 
     def do(
-        self, order: messages.Order, *, watch: Watch = ignore_progress, given: OnStart = _unseen
+        self,
+        order: messages.Order,
+        *,
+        watch: Watch = ignore_progress,
+        on_start: OnStart = _ignore_documents,
     ) -> messages.Result:
         """Executes an order; see `Work`."""
         match order:
             case Annotate(documents=raw, options=options):
-                documents = [codec.decode(bytes(one)) for one in raw]
-                given(documents)
+                documents = [codec.decode(bytes(document)) for document in raw]
+                on_start(documents)
                 without = (
                     self._others if not options.find else () if options.link else self._only_link
                 )
                 results = self.pipeline.of_batch(documents, without=without, watch=watch)
-                return Answered(answers=tuple(self._answer(one, options) for one in results))
+                return Answered(
+                    answers=tuple(self._answer(document, options) for document in results)
+                )
             case Explain(document=one, candidates=most):
                 document = codec.decode(bytes(one))
                 return Answered(answers=(Answer(decisions=self._decisions(document, most)),))
             case Look(curie=curie):
                 return Looked(concept=self._concept(curie))
             case Search():
-                return Searched(concepts=tuple(self._found(order)))
+                return Searched(concepts=tuple(self._search(order)))
             case _:
                 raise TypeError(f"a pipeline does no {type(order).__name__}")
 
     def _answer(self, result: Result, options: Options) -> Answer:
         if result.document is None:
             return Answer(failure=result.failure, seconds=result.seconds)
-        document = _chosen(result.given, result.document, options)
+        document = _apply_options(result.given, result.document, options)
         if not options.link:
-            document = _unlinked(result.given, document)
+            document = _remove_links(result.given, document)
         try:
             decisions = (
                 self._decisions(document, options.candidates) if options.candidates else None
@@ -139,8 +149,8 @@ class PipelineWork:
         their existing links.
         """
         for linker in self._linkers:
-            (found,) = linker.explained([without_links(document, linker.covers)], most=most)
-            return tuple(found)
+            (decisions,) = linker.explained([without_links(document, linker.covers)], most=most)
+            return tuple(decisions)
         return ()
 
     @cached_property
@@ -172,22 +182,24 @@ class PipelineWork:
     def _searches(self) -> tuple[NameSearch, ...]:
         return tuple(map(NameSearch, self._packs))
 
-    def _found(self, order: Search) -> list[dict[str, Any]]:
+    def _search(self, order: Search) -> list[dict[str, Any]]:
         """Returns the concepts of a search: those of all packs, the nearest names first."""
-        found = [
-            (HOW.index(one.how), pack, one)
+        hits = [
+            (HOW.index(hit.how), pack, hit)
             for pack, search in zip(self._packs, self._searches, strict=True)
-            for one in search.find(order.query, most=order.most, type=order.kind)
+            for hit in search.find(order.query, most=order.most, type=order.kind)
         ]
-        found.sort(key=lambda one: one[0])
-        return [_hit(pack, one) for _, pack, one in found[: order.most]]
+        hits.sort(key=lambda hit: hit[0])
+        return [_hit(pack, hit) for _, pack, hit in hits[: order.most]]
 
     @cached_property
     def facts(self) -> PipelineFacts:
         """Facts about the pipeline."""
         steps = self.pipeline.steps[1:]  # the first one splits texts into words for the others
         types = [kind for step in steps for kind in _types_of(step)]
-        sources = [one for step in steps for one in sorted(getattr(step, "sources", None) or ())]
+        sources = [
+            source for step in steps for source in sorted(getattr(step, "sources", None) or ())
+        ]
         made_by = msgspec.json.encode(self.pipeline.made_by(), order="sorted")
         return PipelineFacts(
             name=self._name,
@@ -222,12 +234,12 @@ class FileWork:
         order: messages.Order,
         *,
         watch: Watch = ignore_progress,
-        given: OnStart = _unseen,
+        on_start: OnStart = _ignore_documents,
     ) -> messages.Result:
         """Executes an order; see `Work`."""
         assert isinstance(order, ReadFile | WriteFile)
         try:
-            return _read(order) if isinstance(order, ReadFile) else _write(order)
+            return _read_file(order) if isinstance(order, ReadFile) else _write_file(order)
         except FascicleError as error:
             # clients must not see where the file is
             message = str(error).replace(f"{Path(order.path).parent}/", "")
@@ -244,33 +256,35 @@ def open_work(open_pipeline: OpenPipeline, name: str) -> PipelineWork:
     return PipelineWork(open_pipeline(), name, examples=getattr(open_pipeline, "examples", ()))
 
 
-def _chosen(given: Document, found: Document, options: Options) -> Document:
+def _apply_options(document: Document, result: Document, options: Options) -> Document:
     """Removes mentions of the pipeline that the options exclude; those of the given document
     stay.
     """
     if not options.types and not options.min_score:
-        return found
-    before = {mention.key for mention in given.mentions}
-    kept = tuple(
-        one
-        for one in found.mentions
-        if one.key in before
+        return result
+    before = {mention.key for mention in document.mentions}
+    mentions = tuple(
+        mention
+        for mention in result.mentions
+        if mention.key in before
         or (
-            (not options.types or one.type in options.types)
-            and (one.score is None or one.score >= options.min_score)
+            (not options.types or mention.type in options.types)
+            and (mention.score is None or mention.score >= options.min_score)
         )
     )
-    return found if len(kept) == len(found.mentions) else found.having(mentions=kept)
+    return result if len(mentions) == len(result.mentions) else result.having(mentions=mentions)
 
 
-def _unlinked(given: Document, found: Document) -> Document:
+def _remove_links(document: Document, result: Document) -> Document:
     """Removes links of the pipeline from a document; links of the given document stay."""
-    links = {one.key: one.links for one in given.mentions}
-    return found.having(
+    links = {item.key: item.links for item in document.mentions}
+    return result.having(
         mentions=tuple(
-            msgspec.structs.replace(one, links=links.get(one.key, ())) for one in found.mentions
+            msgspec.structs.replace(item, links=links.get(item.key, ())) for item in result.mentions
         ),
-        events=tuple(one for one in found.events if one.code != LINKED or one in given.events),
+        events=tuple(
+            item for item in result.events if item.code != LINKED or item in document.events
+        ),
     )
 
 
@@ -284,17 +298,19 @@ def _packs_of(part: Any) -> Iterable[Pack]:
     linkers = (
         part.parts if isinstance(part, Linkers) else [part] if isinstance(part, Linker) else []
     )
-    packs = part.packs if isinstance(part, PackRecogniser) else [one.pack for one in linkers]
-    return [one for one in packs if isinstance(one, Pack)]
+    packs = part.packs if isinstance(part, PackRecogniser) else [linker.pack for linker in linkers]
+    return [linker for linker in packs if isinstance(linker, Pack)]
 
 
 def _parents(pack: Pack, curie: str) -> list[dict[str, str]]:
-    return [{"curie": one, "label": pack.concept(one).label} for one in pack.parents(curie)]
+    return [
+        {"curie": parent, "label": pack.concept(parent).label} for parent in pack.parents(curie)
+    ]
 
 
-def _hit(pack: Pack, found: FoundConcept) -> dict[str, Any]:
-    concept = pack.concept_at(found.row)
-    _, _, same = pack.answer_at(found.row)
+def _hit(pack: Pack, match: FoundConcept) -> dict[str, Any]:
+    concept = pack.concept_at(match.row)
+    _, _, same = pack.answer_at(match.row)
     return {
         "curie": concept.curie,
         "label": concept.label,
@@ -304,8 +320,8 @@ def _hit(pack: Pack, found: FoundConcept) -> dict[str, Any]:
         "sources": concept.sources,
         "parents": _parents(pack, concept.curie),
         "same": same,
-        "name": found.name,
-        "how": found.how,
+        "name": match.name,
+        "how": match.how,
         "pack": pack.full_name,
     }
 
@@ -322,37 +338,39 @@ def _pack_facts(pack: Pack) -> PackFacts:
         concepts=len(pack),
         types=tuple(pack.types),
         vocabularies=tuple(
-            VocabularyFacts(name=one.name, date=one.date, licence=one.licence, url=one.url)
-            for one in pack.manifest.sources
+            VocabularyFacts(
+                name=source.name, date=source.date, licence=source.licence, url=source.url
+            )
+            for source in pack.manifest.sources
         ),
     )
 
 
-def _read(order: ReadFile) -> FileRead:
+def _read_file(order: ReadFile) -> FileRead:
     report = ReadReport(aside=FailedDocuments(keep_going=True))
-    found: list[msgspec.Raw] = []
+    documents: list[msgspec.Raw] = []
     characters = 0
     for document in read(order.path, format=order.format, report=report):
         characters += len(document.text)
-        if len(found) == order.documents or characters > order.characters:
+        if len(documents) == order.documents or characters > order.characters:
             raise InputError(
                 f"the file has more than {plural(order.documents, 'document')}, or more than "
                 f"{order.characters:,} "
                 "characters; divide it, or send it as a job",
                 code="too-large",
             )
-        found.append(msgspec.Raw(codec.encode(document)))
+        documents.append(msgspec.Raw(codec.encode(document)))
     folder = f"{Path(order.path).parent}/"
     return FileRead(
-        documents=tuple(found),
+        documents=tuple(documents),
         format=report.formats.get(order.path, order.format),
         notes=tuple(line.replace(folder, "") for line in report.lines()),
         problems=tuple(line.replace(folder, "") for line in report.aside.sentences),
     )
 
 
-def _write(order: WriteFile) -> FileWritten:
+def _write_file(order: WriteFile) -> FileWritten:
     report = WriteReport()
-    documents = (codec.decode(bytes(one)) for one in order.documents)
+    documents = (codec.decode(bytes(document)) for document in order.documents)
     write_documents(documents, WriteRequest(path=order.path, format=order.format), report=report)
     return FileWritten(losses=dict(sorted(report.losses.items())))

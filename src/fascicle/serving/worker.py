@@ -66,7 +66,7 @@ def do_job(open_pipeline: OpenPipeline, order: JobOrder, channel: Channel) -> No
 
     try:
         totals = _run(order, open_pipeline).do(resume=True, progress=see)
-        channel.send(_ended(totals, _write(order)))
+        channel.send(_end_message(totals, _write(order)))
     except FascicleError as error:
         channel.send(Broken(message=str(error).replace(f"{order.folder}/", "")))
     except Exception as error:
@@ -99,20 +99,20 @@ def _write(order: JobOrder) -> dict[str, int]:
 def _documents(order: JobOrder) -> Iterator[Document]:
     folder = RunFolder(str(Path(order.folder) / RUN))
     shards = folder.manifest(MANIFEST).shards
-    for one in folder.done(shards):
-        if one.done:
-            yield from read(folder.place.at(one.part.name), format="jsonl")
+    for shard in folder.done(shards):
+        if shard.done:
+            yield from read(folder.place.at(shard.part.name), format="jsonl")
 
 
-def _ended(totals: Totals, losses: dict[str, int]) -> Ended:
-    told = Counter(
+def _end_message(totals: Totals, losses: dict[str, int]) -> Ended:
+    events = Counter(
         {code: count for kind, code, count, _ in totals.events if not is_silent(kind, code)}
     )
     return Ended(
         documents=totals.documents,
         quarantined=totals.quarantined,
         reasons=dict(totals.reasons),
-        losses=dict(told + Counter(losses)),
+        losses=dict(events + Counter(losses)),
     )
 
 
@@ -232,29 +232,31 @@ def _do_orders(open_work: OpenWork, channel: Channel) -> None:
     """
     work = open_work()
     for order in channel.orders(ORDERS, ready=Ready(facts=work.facts)):
-        channel.send(_result(work, order, channel))
+        channel.send(_execute(work, order, channel))
 
 
-def _result(work: Work, order: Order, channel: Channel) -> Result:
+def _execute(work: Work, order: Order, channel: Channel) -> Result:
     """Executes one order."""
     places: dict[int, int] = {}
 
     def watch(step: str, documents: Sequence[Document]) -> None:
-        now = [places[id(one.text)] for one in documents]
+        now = [places[id(document.text)] for document in documents]
         channel.send(
             Working(
-                step=step, places=tuple(now), characters=sum(len(one.text) for one in documents)
+                step=step,
+                places=tuple(now),
+                characters=sum(len(document.text) for document in documents),
             )
         )
 
-    def given(documents: Sequence[Document]) -> None:
+    def note_documents(documents: Sequence[Document]) -> None:
         # A text stays the same object, whatever steps add to its document; ids may be there twice.
-        places.update((id(one.text), at) for at, one in enumerate(documents))
+        places.update((id(document.text), at) for at, document in enumerate(documents))
 
     count = len(order.documents) if isinstance(order, Annotate) else 1
     channel.send(Working(step="", places=tuple(range(count)), characters=0))
     try:
-        return work.do(order, watch=watch, given=given)
+        return work.do(order, watch=watch, on_start=note_documents)
     except Exception as error:  # a bug: only this order fails
         log_fault(error)
         return Wrong(error=type(error).__name__, message=str(error))

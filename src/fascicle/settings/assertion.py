@@ -107,11 +107,11 @@ class Cues(Settings, frozen=True, kw_only=True):
     types: dict[Name, tuple[Fact, ...]] = field(default_factory=dict)
 
 
-def read_cues(given: str | os.PathLike[str] = ENGLISH) -> Cues:
+def read_cues(source: str | os.PathLike[str] = ENGLISH) -> Cues:
     """Reads cues.
 
     Args:
-        given: ``"en"`` for the shipped ones, or a TOML file.
+        source: ``"en"`` for the shipped ones, or a TOML file.
 
     Raises:
         RecipeError: no such file, no TOML, an unknown key, or a value that is not allowed.
@@ -119,7 +119,9 @@ def read_cues(given: str | os.PathLike[str] = ENGLISH) -> Cues:
     from fascicle.settings.recipes.strict import convert_values, toml_values
 
     path = (
-        Path(given).expanduser() if given != ENGLISH else assets() / "lexicon" / "assertion-en.toml"
+        Path(source).expanduser()
+        if source != ENGLISH
+        else assets() / "lexicon" / "assertion-en.toml"
     )
     missing = f"there is no file of cues at {path}; write {ENGLISH} for the shipped ones"
     values = toml_values(

@@ -48,13 +48,13 @@ def in_words(message: str) -> str:
     Args:
         message: message of msgspec.
     """
-    before, found, after = message.partition(" matching regex ")
-    if not found:
+    before, separator, after = message.partition(" matching regex ")
+    if not separator:
         return message
     for pattern, words in WORDS.items():
-        shown = repr(pattern)
-        if after.startswith(shown):
-            return f"{before.replace('`str`', 'text')} {words}{after[len(shown) :]}"
+        description = repr(pattern)
+        if after.startswith(description):
+            return f"{before.replace('`str`', 'text')} {words}{after[len(description) :]}"
     return message
 
 
@@ -80,24 +80,24 @@ def locate_error(error: msgspec.ValidationError) -> tuple[str, str]:
     """Returns the message of a validation error, and the path of the wrong value; empty for the
     whole.
     """
-    found = _AT.match(str(error))
-    if found is None:
+    match = _AT.match(str(error))
+    if match is None:
         return in_words(str(error)), ""
-    return ("a name in it is not allowed: " if found["name"] else "") + in_words(
-        found["what"]
-    ), found["key"] or ""
+    return ("a name in it is not allowed: " if match["name"] else "") + in_words(
+        match["what"]
+    ), match["key"] or ""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all settings: frozen, by name only, unknown names refused."""
 
-    def _refuse_changed(self, given: str, *names: str) -> None:
+    def _refuse_changed(self, key: str, *names: str) -> None:
         """Refuses settings without effect, unless they have their defaults."""
         defaults = {field.name: field.default for field in msgspec.structs.fields(self)}
         for name in names:
             if getattr(self, name) != defaults[name]:
                 raise ValueError(
-                    f"{name} = {getattr(self, name)!r} has no effect with {given}: leave it out"
+                    f"{name} = {getattr(self, name)!r} has no effect with {key}: leave it out"
                 )
 
 
@@ -164,10 +164,12 @@ class RecipeBase(Settings, frozen=True, kw_only=True):
 
 def attribute_descriptions(kind: type) -> dict[str, str]:
     """Returns the description of each attribute; those of the class replace those of its bases."""
-    found: dict[str, str] = {}
-    for one in kind.__mro__:
-        listed = inspect.cleandoc(one.__dict__.get("__doc__") or "").partition("Attributes:\n")[2]
-        listed = re.split(r"^\S", listed, maxsplit=1, flags=re.MULTILINE)[0]
-        for name, text in re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", listed, re.MULTILINE):
-            found.setdefault(name, " ".join(text.split()))
-    return found
+    descriptions: dict[str, str] = {}
+    for ancestor in kind.__mro__:
+        section = inspect.cleandoc(ancestor.__dict__.get("__doc__") or "").partition(
+            "Attributes:\n"
+        )[2]
+        section = re.split(r"^\S", section, maxsplit=1, flags=re.MULTILINE)[0]
+        for name, text in re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE):
+            descriptions.setdefault(name, " ".join(text.split()))
+    return descriptions

@@ -368,18 +368,18 @@ class BinderSettings(HeadSettings, frozen=True, kw_only=True, tag="binder"):
     def _check_instances(self) -> None:
         if not self.instances:
             return
-        given = f"instances = {self.instances}"
+        setting = f"instances = {self.instances}"
         if self.type_view != "instances":
             raise ValueError(
-                f'{given} has no effect with type_view = "{self.type_view}": leave it out'
+                f'{setting} has no effect with type_view = "{self.type_view}": leave it out'
             )
         if self.instances < FEWEST_INSTANCES:
             raise ValueError(
-                f"{given} is not allowed, for {FEWEST_INSTANCES} are read of each type: draw more"
+                f"{setting} is not allowed, for {FEWEST_INSTANCES} are read of each type: draw more"
             )
         if self.types:
             raise ValueError(
-                f"{given} and types = {self.types!r} exclude each other: draw instances, or name "
+                f"{setting} and types = {self.types!r} exclude each other: draw instances, or name "
                 "a file"
             )
 

@@ -78,14 +78,14 @@ class ColumnSettings(Settings, frozen=True, kw_only=True):
 
     def given(self) -> dict[str, Column]:
         """Returns every given column, by its key and, in a list, its index."""
-        found: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         for key in self.__struct_fields__:
             value = getattr(self, key)
             if isinstance(value, tuple):
-                found |= {f"{key}.{at}": column for at, column in enumerate(value)}
+                columns |= {f"{key}.{at}": column for at, column in enumerate(value)}
             elif value is not None:
-                found[key] = value
-        return found
+                columns[key] = value
+        return columns
 
     @property
     def numbered(self) -> bool:
@@ -307,8 +307,8 @@ def read_pack_settings(path: str | os.PathLike[str]) -> PackSettings:
     """
     path = Path(path)
     settings = _parse_pack_settings(read_toml(path, what="list of sources"), origin=str(path))
-    rules = tuple(resolve_path(given, path, key="curation") for given in settings.curation)
-    sources = {name: _resolved(source, path, name) for name, source in settings.sources.items()}
+    rules = tuple(resolve_path(file, path, key="curation") for file in settings.curation)
+    sources = {name: _resolve(source, path, name) for name, source in settings.sources.items()}
     return msgspec.structs.replace(settings, curation=rules, sources=sources)
 
 
@@ -325,15 +325,15 @@ def _parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSetti
     refuse_unknown(
         {key: value for key, value in values.items() if key != "sources"}, _Top, origin=origin
     )
-    given = values.get("sources", _ABSENT)
-    if not isinstance(given, Mapping):
+    section = values.get("sources", _ABSENT)
+    if not isinstance(section, Mapping):
         raise RecipeError(
             "sources is not a table; begin each vocabulary with [sources.NAME]",
             at=origin,
             key="sources",
         )
     sources = {}
-    for name, table in given.items():
+    for name, table in section.items():
         place = f"sources.{name}"
         if not isinstance(table, Mapping):
             raise RecipeError(
@@ -364,9 +364,9 @@ def _dated(table: Mapping[str, Any]) -> dict[str, Any]:
     return dict(table)
 
 
-def _resolved(source: SourceSettings, path: Path, name: str) -> SourceSettings:
+def _resolve(source: SourceSettings, path: Path, name: str) -> SourceSettings:
     paths = {key: getattr(source, key) for key in ("path", "hierarchy") if getattr(source, key)}
-    found = {
-        key: resolve_path(given, path, key=f"sources.{name}.{key}") for key, given in paths.items()
+    resolved = {
+        key: resolve_path(file, path, key=f"sources.{name}.{key}") for key, file in paths.items()
     }
-    return msgspec.structs.replace(source, **found)
+    return msgspec.structs.replace(source, **resolved)

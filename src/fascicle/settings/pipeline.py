@@ -128,7 +128,7 @@ def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
     if (
         not isinstance(tables, list)
         or not tables
-        or not all(isinstance(one, dict) for one in tables)
+        or not all(isinstance(table, dict) for table in tables)
     ):
         raise RecipeError(
             "there is no step; write a table [[steps]] with its kind for each", at=str(place)
@@ -154,15 +154,15 @@ def refuse_duplicate_steps(names: Iterable[str], *, origin: str) -> None:
     Raises:
         RecipeError: two steps have the same name.
     """
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for name in names:
-        if name in seen:
+        if name in earlier:
             raise RecipeError(
                 f"two steps have the name {name!r}; give each a name of its own",
                 at=origin,
                 key=name,
             )
-        seen.add(name)
+        earlier.add(name)
 
 
 def pipeline_toml(settings: PipelineSettings) -> str:
@@ -207,21 +207,25 @@ def _step(
             else f"{place}.kind = {kind!r} is not a kind of step"
         )
         raise RecipeError(f"{what}; allowed are {', '.join(STEPS)}", at=str(path), key=place)
-    found = convert_values(values, STEPS[kind], origin=str(path), place=place)
+    step = convert_values(values, STEPS[kind], origin=str(path), place=place)
     named_by_itself = kind in ("plugin", "process")
-    changed: dict[str, Any] = {"name": found.name or ("" if named_by_itself else kind)}
-    for key, given in found.places().items():
+    changed: dict[str, Any] = {"name": step.name or ("" if named_by_itself else kind)}
+    for key, file in step.places().items():
         at = partial(_place, path=path, key=f"{place}.{key}")
-        changed[key] = at(given) if isinstance(given, str) else tuple(map(at, given))
-    return kind, msgspec.structs.replace(found, **changed)
+        changed[key] = at(file) if isinstance(file, str) else tuple(map(at, file))
+    return kind, msgspec.structs.replace(step, **changed)
 
 
-def _place(given: str, *, path: Path, key: str) -> str:
+def _place(path_or_name: str, *, path: Path, key: str) -> str:
     """Returns a path relative to the folder of the pipeline; a name of a plug-in or of a shipped
     file is kept.
     """
-    found = resolve_path(given, path, key=key)
-    return found if "/" in given or given.startswith(("$", "~")) or Path(found).exists() else given
+    resolved = resolve_path(path_or_name, path, key=key)
+    return (
+        resolved
+        if "/" in path_or_name or path_or_name.startswith(("$", "~")) or Path(resolved).exists()
+        else path_or_name
+    )
 
 
 def _lines(settings: Settings) -> str:
@@ -235,9 +239,9 @@ def toml_value(value: Any) -> str:
     """Returns a value as TOML, on one line; tables without the keys that are ``None``."""
     if isinstance(value, dict):
         inside = ", ".join(
-            f"{toml_value(key)} = {toml_value(one)}"
-            for key, one in value.items()
-            if one is not None
+            f"{toml_value(key)} = {toml_value(item)}"
+            for key, item in value.items()
+            if item is not None
         )
         return f"{{ {inside} }}" if inside else "{}"
     if isinstance(value, list | tuple):

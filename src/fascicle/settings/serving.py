@@ -194,7 +194,9 @@ class ServeSettings:
             UsageError: a limit that is not positive, or a token that is too short or holds other
                 characters than those of a header.
         """
-        for name, value in ((one.name, getattr(self, one.name)) for one in fields(self)):
+        for name, value in (
+            (setting.name, getattr(self, setting.name)) for setting in fields(self)
+        ):
             if name not in ("of_address", "rate") and type(value) in (int, float) and not value > 0:
                 raise UsageError(f"{name}={value} is not allowed; give a positive number")
         if self.token and (

@@ -156,7 +156,7 @@ class LinkStep(StepSettings, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuses two choices of a vocabulary."""
-        if self.ontology and any(one.vocabularies for one in self.strategies.values()):
+        if self.ontology and any(strategy.vocabularies for strategy in self.strategies.values()):
             raise ValueError(
                 "ontology chooses one vocabulary for all types: leave it out, or those of "
                 "strategies"

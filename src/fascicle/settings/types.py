@@ -83,7 +83,7 @@ class Instance(Settings, frozen=True, kw_only=True):
         return f"{self.text[: self.start]}{opening}{self.surface}{closing}{self.text[self.end :]}"
 
 
-def parse_instance(written: str) -> Instance:
+def parse_instance(source: str) -> Instance:
     """Reads a sentence such as ``"Both had [[coeliac disease]] as children."``.
 
     Raises:
@@ -91,19 +91,19 @@ def parse_instance(written: str) -> Instance:
             outer white space.
     """
     if (
-        written.count(OPENING) != 1
-        or written.count(CLOSING) != 1
-        or written.find(OPENING) > written.rfind(CLOSING)
+        source.count(OPENING) != 1
+        or source.count(CLOSING) != 1
+        or source.find(OPENING) > source.rfind(CLOSING)
     ):
         raise ValueError(
-            f"{written!r} does not have exactly one mention between {OPENING} and {CLOSING}"
+            f"{source!r} does not have exactly one mention between {OPENING} and {CLOSING}"
         )
     # A bracket may touch the marks from inside: [[[3H]thymidine]].
-    start, end = written.find(OPENING), written.rfind(CLOSING)
-    surface = written[start + len(OPENING) : end]
+    start, end = source.find(OPENING), source.rfind(CLOSING)
+    surface = source[start + len(OPENING) : end]
     if not surface or surface != surface.strip():
-        raise ValueError(f"{written!r} has an empty mention, or white space inside the brackets")
-    text = written[:start] + surface + written[end + len(CLOSING) :]
+        raise ValueError(f"{source!r} has an empty mention, or white space inside the brackets")
+    text = source[:start] + surface + source[end + len(CLOSING) :]
     return Instance(text=text, start=start, end=start + len(surface))
 
 
@@ -130,8 +130,8 @@ class TypeDescription(Settings, frozen=True, kw_only=True):
         without a mention.
         """
         if not _says_something(self.name):
-            given = f" with a letter or digit, but {self.name[:_LONG]!r}" if self.name else ""
-            raise ValueError(f"a type has no name{given}: give the label that the corpus uses")
+            hint = f" with a letter or digit, but {self.name[:_LONG]!r}" if self.name else ""
+            raise ValueError(f"a type has no name{hint}: give the label that the corpus uses")
         if self.name != self.name.strip() or _CONTROL.search(self.name):
             raise ValueError(
                 f"the name {self.name!r} has white space around it or a control character in it"
@@ -234,23 +234,23 @@ class TypeDescriptions(Settings, frozen=True, kw_only=True):
         Raises:
             RecipeError: no names, or one that is not described.
         """
-        wanted = set(names)
-        unknown = wanted - set(self.names)
-        if unknown or not wanted:
+        selected = set(names)
+        unknown = selected - set(self.names)
+        if unknown or not selected:
             raise RecipeError(
-                f"no description of {_listed(unknown or {'any type'})}: described are "
-                f"{_listed(self.names)}"
+                f"no description of {_join_names(unknown or {'any type'})}: described are "
+                f"{_join_names(self.names)}"
             )
         return TypeDescriptions(
-            types=tuple(described for described in self.types if described.name in wanted)
+            types=tuple(described for described in self.types if described.name in selected)
         )
 
     @staticmethod
     def _require(what: str, lacking: Sequence[str]) -> None:
         if lacking:
             raise RecipeError(
-                f"no {what} for {_listed(lacking)}: every type needs what the model is to read, "
-                "so add it to the file"
+                f"no {what} for {_join_names(lacking)}: every type needs what the model is to "
+                "read, so add it to the file"
             )
 
 
@@ -322,13 +322,17 @@ def check_types(
     Raises:
         RecipeError: types without description, or descriptions of other types; all are named.
     """
-    wanted, given = set(types), set(descriptions.names)
-    missing, extra = sorted(wanted - given), sorted(given - wanted)
+    expected, described = set(types), set(descriptions.names)
+    missing, extra = sorted(expected - described), sorted(described - expected)
     if not missing and not extra:
         return
-    found = [f"no description of {_listed(missing)}"] if missing else []
-    found += [f"a description of {_listed(extra)}, which is not among the types"] if extra else []
-    raise RecipeError(f"{' and '.join(found)}; describe exactly {_listed(wanted)}", at=origin)
+    differences = [f"no description of {_join_names(missing)}"] if missing else []
+    differences += (
+        [f"a description of {_join_names(extra)}, which is not among the types"] if extra else []
+    )
+    raise RecipeError(
+        f"{' and '.join(differences)}; describe exactly {_join_names(expected)}", at=origin
+    )
 
 
 def _described(table: Mapping[str, Any], number: int) -> TypeDescription:
@@ -378,15 +382,15 @@ def _refuse_twins(types: Sequence[TypeDescription]) -> None:
     ]
     if twice:
         raise ValueError(
-            f"more than one description of {_listed(twice)}: a label stands for one type"
+            f"more than one description of {_join_names(twice)}: a label stands for one type"
         )
     for kind in ("description", "keyword"):
-        seen: dict[str, str] = {}
+        names: dict[str, str] = {}
         for described in types:
             text = " ".join(
                 unicodedata.normalize("NFKC", getattr(described, kind)).casefold().split()
             )
-            other = seen.setdefault(text, described.name)
+            other = names.setdefault(text, described.name)
             if text and other != described.name:
                 raise ValueError(
                     f"the types {other!r} and {described.name!r} have the same {kind}: no model "
@@ -399,8 +403,8 @@ def _says_something(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     """Returns names for a message, shortened if there are many."""
     ordered = sorted(names)
-    shown = ", ".join(map(repr, ordered[:_SHOWN]))
-    return f"{shown} and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else shown
+    text = ", ".join(map(repr, ordered[:_SHOWN]))
+    return f"{text} and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else text

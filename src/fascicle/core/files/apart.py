@@ -50,21 +50,21 @@ class Inputs:
             paths: files, folders, places inside a zip, ``"-"`` for standard input; ``None`` is left
                 out.
         """
-        given, above, folders = dict[_Identity, str](), dict[_Identity, str](), []
-        seen: set[str] = set()
+        names, above, folders = dict[_Identity, str](), dict[_Identity, str](), []
+        visited: set[str] = set()
         for path in (os.fspath(path) for path in paths if path is not None):
-            found = _stat_of_stream(0) if path == STDIN else _stat_of_input(path)
-            if found is None:
+            status = _stat_of_stream(0) if path == STDIN else _stat_of_input(path)
+            if status is None:
                 continue
-            given.setdefault(
-                (found.st_dev, found.st_ino), "standard input" if path == STDIN else path
+            names.setdefault(
+                (status.st_dev, status.st_ino), "standard input" if path == STDIN else path
             )
-            if stat.S_ISDIR(found.st_mode):
+            if stat.S_ISDIR(status.st_mode):
                 folders.append(path)
-            for folder in _folders_above(path, seen) if path != STDIN else ():
+            for folder in _folders_above(path, visited) if path != STDIN else ():
                 if (place := stat_or_none(folder)) is not None:
                     above.setdefault((place.st_dev, place.st_ino), path)
-        return cls(given=given, above=above, folders=tuple(folders))
+        return cls(given=names, above=above, folders=tuple(folders))
 
     def refuse(self, path: str | os.PathLike[str], *, filled: bool = False) -> None:
         """Raises an error for an output that is an input, contains one, or lies in one.
@@ -77,16 +77,16 @@ class Inputs:
             OutputError: an input would be lost, or a file would be written into the folder of a
                 model.
         """
-        found = _stat_of_stream(1) if path == STDIN else stat_or_none(path)
+        status = _stat_of_stream(1) if path == STDIN else stat_or_none(path)
         if (
-            found is not None
-            and not stat.S_ISREG(found.st_mode)
-            and not stat.S_ISDIR(found.st_mode)
+            status is not None
+            and not stat.S_ISREG(status.st_mode)
+            and not stat.S_ISDIR(status.st_mode)
         ):
             return  # a device or a pipe
-        identity = (found.st_dev, found.st_ino) if found is not None else None
+        identity = (status.st_dev, status.st_ino) if status is not None else None
         name = "standard output" if path == STDIN else os.fspath(path)
-        added = found is None or (filled and stat.S_ISDIR(found.st_mode))
+        added = status is None or (filled and stat.S_ISDIR(status.st_mode))
         if identity is not None and not added:
             if identity in self.given:
                 raise OutputError(
@@ -121,7 +121,11 @@ class Inputs:
         parent = os.path.dirname(_real(path))  # noqa: PTH120 - thousands of them
         if parent not in self.models:
             folders = (Path(parent), *Path(parent).parents)
-            models = (one for one in folders if any(is_described(one / name) for name in _MODELS))
+            models = (
+                folder_above
+                for folder_above in folders
+                if any(is_described(folder_above / name) for name in _MODELS)
+            )
             self.models[parent] = next(models, None)
         return self.models[parent]
 
@@ -131,9 +135,9 @@ class Inputs:
             return
         real = Path(_real(path))
         for folder in (real, *real.parents):
-            found = stat_or_none(folder)
-            if found is not None and (found.st_dev, found.st_ino) in self.given:
-                yield self.given[found.st_dev, found.st_ino]
+            status = stat_or_none(folder)
+            if status is not None and (status.st_dev, status.st_ino) in self.given:
+                yield self.given[status.st_dev, status.st_ino]
 
 
 def _real(path: str) -> str:
@@ -152,31 +156,31 @@ def _files_in(folders: Iterable[str]) -> Iterator[str]:
             yield from (os.path.join(place, file) for file in files)  # noqa: PTH118 - thousands of them
 
 
-def _folders_above(path: str, seen: set[str]) -> Iterator[str]:
+def _folders_above(path: str, visited: set[str]) -> Iterator[str]:
     """Yields the folders above an input, by its name and by the target of its links; each once
     for all inputs.
     """
     folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - to replace the folder of a link loses it
-    starts = [] if folder in seen else [folder, os.path.realpath(folder)]
+    starts = [] if folder in visited else [folder, os.path.realpath(folder)]
     if os.path.islink(path):  # noqa: PTH114 - thousands of them
         starts.append(os.path.dirname(os.path.realpath(path)))  # noqa: PTH120
     for start in starts:
         folder = start
-        while folder not in seen:
-            seen.add(folder)
+        while folder not in visited:
+            visited.add(folder)
             yield folder
             folder = os.path.dirname(folder)  # noqa: PTH120
 
 
 def _stat_of_input(path: str) -> os.stat_result | None:
     """Returns the status of a file or folder, or of the zip that a path leads into."""
-    for given in dict.fromkeys((path, os.path.expanduser(path))):  # noqa: PTH111 - names of models may begin with ~
-        if (found := stat_or_none(given)) is not None:
-            return found
-        for above in Path(given).parents:
-            if (found := stat_or_none(above)) is not None:
-                if stat.S_ISREG(found.st_mode):
-                    return found
+    for name in dict.fromkeys((path, os.path.expanduser(path))):  # noqa: PTH111 - names of models may begin with ~
+        if (status := stat_or_none(name)) is not None:
+            return status
+        for above in Path(name).parents:
+            if (status := stat_or_none(above)) is not None:
+                if stat.S_ISREG(status.st_mode):
+                    return status
                 break
     return None
 
@@ -184,10 +188,10 @@ def _stat_of_input(path: str) -> os.stat_result | None:
 def _stat_of_stream(number: int) -> os.stat_result | None:
     """Returns the status of standard input or output if it is a regular file; else ``None``."""
     try:
-        found = os.fstat(number)
+        status = os.fstat(number)
     except OSError:
         return None
-    return found if stat.S_ISREG(found.st_mode) else None
+    return status if stat.S_ISREG(status.st_mode) else None
 
 
 def stat_or_none(path: str | os.PathLike[str]) -> os.stat_result | None:

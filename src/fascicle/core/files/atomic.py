@@ -69,9 +69,9 @@ def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
         with write_errors(Path(path)), _described(path, number) as device:
             yield device
         return
-    given = Path(path)
-    if given.exists() and not given.is_file() and not given.is_dir():
-        with write_errors(given), given.open("wb") as device:
+    output = Path(path)
+    if output.exists() and not output.is_file() and not output.is_dir():
+        with write_errors(output), output.open("wb") as device:
             yield device
         return
     target = _real(path)
@@ -156,7 +156,7 @@ def atomic_folder(
     target = _real(path)
     _mend(target)
     own = check_folder(target, kind=kind, overwrite=overwrite)
-    with _written(target, kind, own, overwrite=overwrite) as folder:
+    with _writing(target, kind, own, overwrite=overwrite) as folder:
         yield folder
 
 
@@ -171,7 +171,7 @@ def rewritable_folder(path: str | os.PathLike[str], *, kind: str) -> Iterator[Pa
     target = _real(path)
     _mend(target)
     own = own_files(target, kind=kind) if target.is_dir() else Owned()
-    with _written(target, kind, own, overwrite=True) as folder:
+    with _writing(target, kind, own, overwrite=True) as folder:
         yield folder
 
 
@@ -263,14 +263,14 @@ def _real(path: str | os.PathLike[str]) -> Path:
 
 def _is_above_us(place: Path) -> bool:
     try:
-        here = Path.cwd()
+        current = Path.cwd()
     except OSError:  # it was removed
         return False
-    return any(folder.samefile(place) for folder in (here, *here.parents))
+    return any(folder.samefile(place) for folder in (current, *current.parents))
 
 
 @contextmanager
-def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterator[Path]:
+def _writing(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterator[Path]:
     """Makes a new folder that replaces the existing one, of which only own files are removed."""
     remove_stale(target.parent)
     with write_errors(target), temporary_folder(target) as temporary:
@@ -355,21 +355,21 @@ def _mend(target: Path) -> None:
                 old.rename(target)
 
 
-def copy_permissions(there: Path, new: Path) -> None:
+def copy_permissions(old: Path, new: Path) -> None:
     """Copies permissions, and the owner as far as permitted, from a file or folder to its
     replacement.
     """
     try:
-        found = there.stat()
+        status = old.stat()
     except OSError:
         return  # there is nothing to replace
     with contextlib.suppress(OSError):
         own = new.stat()
-        for user, group in ((-1, found.st_gid), (found.st_uid, -1)):
+        for user, group in ((-1, status.st_gid), (status.st_uid, -1)):
             if hasattr(os, "chown") and (user, group) not in ((-1, own.st_gid), (own.st_uid, -1)):
                 os.chown(new, user, group)
     with contextlib.suppress(OSError):
-        new.chmod(found.st_mode & 0o7777)
+        new.chmod(status.st_mode & 0o7777)
 
 
 def sync_folder(folder: Path) -> None:

@@ -42,15 +42,15 @@ def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Ele
         FormatError: no well-formed XML, a declaration of an entity, an element or a tag that is too
             large or too deep.
     """
-    path, read = source.path, 0
+    path, size = source.path, 0
     parser = expat.ParserCreate(None if source.encoding == AUTO else source.codec)
     records = _Records(path, frozenset(tags), parser)
     with source.open() as stream:
         more = True
         while more:
             data = stream.read(_CHUNK)
-            more, read = bool(data), read + len(data)
-            if not read:
+            more, size = bool(data), size + len(data)
+            if not size:
                 return  # an empty file has no elements
             try:
                 parser.Parse(data, not more)
@@ -64,7 +64,7 @@ def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Ele
             yield from records.done
             records.done.clear()
             records.check()
-            if read - parser.CurrentByteIndex > MAX_RECORD:
+            if size - parser.CurrentByteIndex > MAX_RECORD:
                 message = f"a tag or a comment has more than {MAX_RECORD:,} bytes; is this XML?"
                 raise FormatError(
                     message, at=Place(path, parser.CurrentLineNumber), code="too-large"
@@ -197,7 +197,12 @@ class _Records:
         record = self._builder.close()
         if self._bytes > MAX_RECORD:  # of characters and elements there are fewer
             self._size = 0
-            self._grow(sum(1 + len(one.text or "") + len(one.tail or "") for one in record.iter()))
+            self._grow(
+                sum(
+                    1 + len(element.text or "") + len(element.tail or "")
+                    for element in record.iter()
+                )
+            )
         self.done.append((self._place, record))
         self._leave()
 
@@ -297,8 +302,8 @@ class JsonParts:
                     code="too-large",
                 )
             if end >= 0:
-                found, self._at = self._text[self._at : end], end
-                return found
+                part, self._at = self._text[self._at : end], end
+                return part
             if self._ended:
                 raise self._broken("a value does not end, or is none")
             self._more()

@@ -162,7 +162,7 @@ def is_western(parts: Iterable[bytes]) -> bool:
     Args:
         parts: bytes of the file in parts, cut between lines.
     """
-    seen: Counter[str] = Counter()
+    pairs: Counter[str] = Counter()
     odd = letters = 0
     for part in parts:
         if re.search(_UTF8, part) or re.search(_CONTROL, part):
@@ -171,29 +171,31 @@ def is_western(parts: Iterable[bytes]) -> bool:
             text = part.decode("cp1252")
         except UnicodeDecodeError:
             return False
-        seen.update(_NOT_ASCII.findall(text))
+        pairs.update(_NOT_ASCII.findall(text))
         odd += len(re.findall(_ODD, text))
         odd += sum(_is_odd(*joint.groups()) for joint in re.finditer(_JOINT, text))
         letters += sum(map(str.isalpha, text))
-    marked = {sign: count for sign, count in seen.items() if sign.isalpha() and sign not in _SIGNS}
+    accented = {
+        sign: count for sign, count in pairs.items() if sign.isalpha() and sign not in _SIGNS
+    }
     outside = min(
-        sum(count for sign, count in marked.items() if sign.lower() not in alphabet)
+        sum(count for sign, count in accented.items() if sign.lower() not in alphabet)
         for alphabet in _ALPHABETS
     )
-    return outside * _FOREIGN_SHARE <= letters and odd * _ODD_SHARE <= seen.total()
+    return outside * _FOREIGN_SHARE <= letters and odd * _ODD_SHARE <= pairs.total()
 
 
-def _is_odd(left: str, sign: str, right: str) -> bool:
+def _is_odd(before: str, sign: str, after: str) -> bool:
     """True if an apostrophe, a dash or a no-break space between these letters is improbable."""
     if sign == "’":
-        begins, ends = left.lower() in _BEFORE_APOSTROPHE, right.lower() in _AFTER_APOSTROPHE
-        name = len(left) == 1 and left.isupper() and right[0].isupper()
-        return not (ends or name or (begins and right[0].lower() in _VOWELS))
-    if not (left[-1].islower() and right[0].islower()):
+        begins, ends = before.lower() in _BEFORE_APOSTROPHE, after.lower() in _AFTER_APOSTROPHE
+        name = len(before) == 1 and before.isupper() and after[0].isupper()
+        return not (ends or name or (begins and after[0].lower() in _VOWELS))
+    if not (before[-1].islower() and after[0].islower()):
         return False
     if sign == "\xa0":
-        return any(len(part) == 1 and part.lower() not in _LETTER_WORDS for part in (left, right))
-    return any(len(part) < 3 and part.lower() not in _SHORT_WORDS for part in (left, right))
+        return any(len(part) == 1 and part.lower() not in _LETTER_WORDS for part in (before, after))
+    return any(len(part) < 3 and part.lower() not in _SHORT_WORDS for part in (before, after))
 
 
 _UNPACK: Final = "unpack it first"
@@ -265,11 +267,11 @@ def binary_kind(head: bytes) -> str:
     """Describes a file that is no plain text, by its first bytes, with advice; empty if it may
     be text.
     """
-    for signature, said in _SIGNATURES:
+    for signature, kind in _SIGNATURES:
         if head.startswith(signature) and (
             signature not in _NEED_MORE or re.match(_NEED_MORE[signature], head)
         ):
-            return said
+            return kind
     return _TAR if head[_TAR_MARK].startswith(b"ustar") else ""
 
 
@@ -330,6 +332,6 @@ def root_element(head: str) -> str:
 def package_kind(members: Collection[str]) -> str:
     """Describes a zip by the names of its members, with advice; empty if its kind is unknown."""
     return next(
-        (said for name, said in _PACKAGES if any(member.startswith(name) for member in members)),
+        (kind for name, kind in _PACKAGES if any(member.startswith(name) for member in members)),
         "",
     )

@@ -60,20 +60,20 @@ def name_files(inputs: Iterable[str], folder: Path, *, suffix: str) -> dict[str,
         folder: folder of the files.
         suffix: suffix of the files.
     """
-    found: dict[str, Path] = {}
-    taken: set[str] = set()
+    paths: dict[str, Path] = {}
+    used: set[str] = set()
     numbers: Counter[str] = Counter()
-    for given in inputs:
-        base = stem(given)
+    for source in inputs:
+        base = stem(source)
         while len(os.fsencode(base + suffix)) > LONGEST_NAME - _NUMBER:
             base = base[:-1]
         name = base
-        while name.lower() in taken:
+        while name.lower() in used:
             numbers[base.lower()] = max(numbers[base.lower()], 1) + 1
             name = f"{base}-{numbers[base.lower()]}"
-        taken.add(name.lower())
-        found[given] = folder / f"{name}{suffix}"
-    return found
+        used.add(name.lower())
+        paths[source] = folder / f"{name}{suffix}"
+    return paths
 
 
 class OutputFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,9 +111,9 @@ class OutputFiles(msgspec.Struct, frozen=True, kw_only=True):
             return  # the run knows its own files
         if self.overwrite:  # the names are made from those of the inputs, not given by the user
             Ledger(folder, kind=_KIND).check(file.name for file in self.of.values())
-        there = _names(folder)
+        present = _names(folder)
         for file in self.of.values():
-            if file.name.lower() in there:
+            if file.name.lower() in present:
                 if was_interrupted and not self.overwrite:
                     raise OutputError(
                         f"{file} exists already, made by a run that was interrupted; continue "
@@ -157,12 +157,7 @@ class FolderRun:
                 f"{self._unnamed} is of no interrupted run; move it elsewhere: a run needs its name"
             )
         self._ledger = Ledger(folder, kind=_KIND)
-        try:
-            self._journal = Journal(folder / JOURNAL, made_by=made_by, resume=files.resume)
-        except BaseException:
-            if self._is_new:
-                folder.rmdir()
-            raise
+        self._journal = self._open_journal(made_by)
         self._pool = ThreadPoolExecutor(1)
         self._waiting: deque[Future[None]] = deque()
         self._group: list[_File] = []
@@ -182,6 +177,16 @@ class FolderRun:
             self._unnamed.mkdir()
         except BaseException:
             self._journal.close()
+            raise
+
+    def _open_journal(self, made_by: Mapping[str, str]) -> Journal:
+        """Opens the journal; a folder that was made for it goes if it cannot be opened."""
+        folder = self._files.folder
+        try:
+            return Journal(folder / JOURNAL, made_by=made_by, resume=self._files.resume)
+        except BaseException:
+            if self._is_new:
+                folder.rmdir()
             raise
 
     @contextmanager
@@ -283,9 +288,9 @@ class FolderRun:
         self._ledger.check(name for name in again if self._files.overwrite or name in self._own)
         if self._files.overwrite:
             return
-        there = _names(self._files.folder)
+        present = _names(self._files.folder)
         for file in self._files.of.values():
-            if file.name not in self._own and file.name.lower() in there:
+            if file.name not in self._own and file.name.lower() in present:
                 check_target(file)
 
 

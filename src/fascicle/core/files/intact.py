@@ -69,17 +69,17 @@ def check_files(folder: Path, manifest: _Inventory, *, name: str = MANIFEST) -> 
             f"{folder / name} has no hash of {min(unlisted)}; copy or export the folder again"
         )
     sizes = {}
-    for listed in manifest.files:
-        if Path(listed).name != listed:
+    for file in manifest.files:
+        if Path(file).name != file:
             raise ModelError(
-                f"{folder / name} names the file {listed!r}, which is not inside its folder"
+                f"{folder / name} names the file {file!r}, which is not inside its folder"
             )
-        path = folder / listed
+        path = folder / file
         if not path.is_file():
-            raise ModelError(f"the model folder {folder} lacks {listed}; copy or export it again")
-        sizes[listed] = path.stat().st_size
+            raise ModelError(f"the model folder {folder} lacks {file}; copy or export it again")
+        sizes[file] = path.stat().st_size
     if changed := first_changed(
-        folder, {listed: (size, manifest.files[listed]) for listed, size in sizes.items()}
+        folder, {name: (size, manifest.files[name]) for name, size in sizes.items()}
     ):
         raise ModelError(
             f"{folder / changed} is damaged: its hash is not the one in {name}; copy or export it "
@@ -128,14 +128,20 @@ def stamp_path(folder: Path) -> Path:
 
 def _states(folder: Path, files: Mapping[str, object]) -> dict[str, _State]:
     """Returns the states of those files that exist."""
-    found: dict[str, _State] = {}
+    states: dict[str, _State] = {}
     for name in files:
         try:
-            said = (folder / name).stat()
+            status = (folder / name).stat()
         except OSError:
             continue
-        found[name] = (said.st_dev, said.st_ino, said.st_size, said.st_mtime_ns, said.st_ctime_ns)
-    return found
+        states[name] = (
+            status.st_dev,
+            status.st_ino,
+            status.st_size,
+            status.st_mtime_ns,
+            status.st_ctime_ns,
+        )
+    return states
 
 
 def _first_other(folder: Path, files: Mapping[str, tuple[int, str]]) -> str | None:

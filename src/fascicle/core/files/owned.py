@@ -57,24 +57,24 @@ def own_files(folder: Path, *, kind: str) -> Owned:
     Raises:
         OutputError: the folder cannot be read.
     """
-    found = _read(folder)
-    expected = found[1] if found and found[0] == kind else {}
-    files, others = dict[str, _Stamp](), []
+    record = _read_record(folder)
+    expected = record[1] if record and record[0] == kind else {}
+    files, foreign = dict[str, _Stamp](), []
     for name in _entries(folder):
-        if name == RECORD and found:
+        if name == RECORD and record:
             continue
         stamp = _stamp(folder / name)
         if stamp is not None and name in expected and file_facts(folder / name) == expected[name]:
             files[name] = stamp
         else:
-            others.append(name)
-    return Owned(files=files, others=tuple(sorted(others)))
+            foreign.append(name)
+    return Owned(files=files, others=tuple(sorted(foreign)))
 
 
 def record_kind(folder: Path) -> str:
     """Returns the kind in the record of a folder; empty if it has no record."""
-    found = _read(folder)
-    return found[0] if found else ""
+    record = _read_record(folder)
+    return record[0] if record else ""
 
 
 def check_replaceable(folder: Path, *, kind: str) -> Owned:
@@ -83,18 +83,18 @@ def check_replaceable(folder: Path, *, kind: str) -> Owned:
     Raises:
         OutputError: it does; the message names up to three files.
     """
-    found = own_files(folder, kind=kind)
-    _refuse(found.others, folder, "name")
-    return found
+    own = own_files(folder, kind=kind)
+    _refuse(own.others, folder, "name")
+    return own
 
 
-def _refuse(others: Sequence[str], folder: Path, instead: str) -> None:
+def _refuse(foreign: Sequence[str], folder: Path, instead: str) -> None:
     """Raises an error if there are others than own files; ``instead`` is what to give another
     of.
     """
-    if others:
+    if foreign:
         raise OutputError(
-            f"the folder {folder} holds {_listed(others)}, which this command did not write "
+            f"the folder {folder} holds {_join_names(foreign)}, which this command did not write "
             "there or which "
             f"changed since; remove it by hand, or give another {instead}",
             file=str(folder),
@@ -103,12 +103,12 @@ def _refuse(others: Sequence[str], folder: Path, instead: str) -> None:
 
 def changed_files(folder: Path) -> list[str]:
     """Returns names of recorded files that are missing or changed; none without a record."""
-    found = _read(folder)
-    facts = found[1].items() if found else ()
+    record = _read_record(folder)
+    facts = record[1].items() if record else ()
     return [
         name
-        for name, one in facts
-        if _stamp(folder / name) is None or file_facts(folder / name) != one
+        for name, fact in facts
+        if _stamp(folder / name) is None or file_facts(folder / name) != fact
     ]
 
 
@@ -152,14 +152,14 @@ class Ledger:
             kind: kind of command that writes the files. In a folder of another kind no file counts
                 as own, and none is recorded.
         """
-        found = _lines(folder)
+        lines = _lines(folder)
         self._folder, self._kind = folder, kind
         # The last two of each file: a process that dies before a new file gets its name leaves the
         # earlier file.
         self._files = dict[str, list[_Facts]]()
-        for name, facts in found[1] if found and found[0] == kind else ():
+        for name, facts in lines[1] if lines and lines[0] == kind else ():
             self._files[name] = [*self._files.get(name, ())[-1:], facts]
-        self._is_mine, self._is_begun = found is None or found[0] == kind, False
+        self._is_mine, self._is_begun = lines is None or lines[0] == kind, False
 
     def note(self, name: str) -> None:
         """Records one file as it is now; a later line about a file replaces an earlier one."""
@@ -178,7 +178,7 @@ class Ledger:
             _write(
                 self._folder,
                 self._kind,
-                [(name, one) for name in sorted(self._files) for one in self._files[name]],
+                [(name, fact) for name in sorted(self._files) for fact in self._files[name]],
             )
             self._is_begun = True
         with (self._folder / RECORD).open("a", encoding="ascii") as stream:
@@ -190,12 +190,12 @@ class Ledger:
         Raises:
             OutputError: there are such files; the message names up to three.
         """
-        others = [
+        foreign = [
             name
             for name in names
             if os.path.lexists(self._folder / name) and not self._is_own(name)
         ]
-        _refuse(others, self._folder, "folder")
+        _refuse(foreign, self._folder, "folder")
 
     def _is_own(self, name: str) -> bool:
         place = self._folder / name
@@ -254,11 +254,11 @@ def file_facts(path: Path) -> _Facts:
 
 
 def _free(path: Path) -> Path:
-    found, number = path, 1
-    while os.path.lexists(found):
-        found = path.with_name(f"{path.name}.kept{f'-{number}' if number > 1 else ''}")
+    free, number = path, 1
+    while os.path.lexists(free):
+        free = path.with_name(f"{path.name}.kept{f'-{number}' if number > 1 else ''}")
         number += 1
-    return found
+    return free
 
 
 def _write(folder: Path, kind: str, files: Iterable[tuple[str, _Facts]]) -> None:
@@ -274,18 +274,22 @@ def _line(name: str, facts: _Facts) -> str:
 def _stamp(path: Path) -> _Stamp | None:
     """Returns the stamp of a regular file; ``None`` for others, links included."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return (found.st_ino, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+    return (
+        (status.st_ino, status.st_size, status.st_mtime_ns)
+        if stat.S_ISREG(status.st_mode)
+        else None
+    )
 
 
-def _read(folder: Path) -> tuple[str, dict[str, _Facts]] | None:
+def _read_record(folder: Path) -> tuple[str, dict[str, _Facts]] | None:
     """Reads kind and files of a record, by its last line for each; ``None`` without a readable
     record.
     """
-    found = _lines(folder)
-    return None if found is None else (found[0], dict(found[1]))
+    lines = _lines(folder)
+    return None if lines is None else (lines[0], dict(lines[1]))
 
 
 def _lines(folder: Path) -> tuple[str, list[tuple[str, _Facts]]] | None:
@@ -301,6 +305,6 @@ def _lines(folder: Path) -> tuple[str, list[tuple[str, _Facts]]] | None:
         return None
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     more = len(names) - _SHOWN
     return ", ".join(map(repr, names[:_SHOWN])) + (f" and {more:,} more" if more > 0 else "")

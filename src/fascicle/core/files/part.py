@@ -141,8 +141,8 @@ def _entry(line: bytes, place: str) -> dict[str, Any]:
     if line != _CHECKED % zlib.crc32(rest) + rest:
         message = f"{place} is damaged, so the interrupted run cannot go on; {_ANEW}"
         raise OutputError(message, file=place, code="damaged")
-    found: dict[str, Any] = msgspec.json.decode(line)
-    return found
+    entry: dict[str, Any] = msgspec.json.decode(line)
+    return entry
 
 
 def _header(content: bytes, path: Path) -> dict[str, Any]:
@@ -152,16 +152,16 @@ def _header(content: bytes, path: Path) -> dict[str, Any]:
             f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere"
         )
         raise OutputError(message, file=str(path))
-    found: dict[str, Any] = msgspec.json.decode(line)
-    return found
+    header: dict[str, Any] = msgspec.json.decode(line)
+    return header
 
 
 def _is_header(line: bytes) -> bool:
     try:
-        found = msgspec.json.decode(line)
+        header = msgspec.json.decode(line)
     except (msgspec.MsgspecError, RecursionError):
         return False
-    return isinstance(found, dict) and found.get(_KEY) == _SCHEMA
+    return isinstance(header, dict) and header.get(_KEY) == _SCHEMA
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -178,9 +178,11 @@ def _opened(path: Path) -> BinaryIO:
         raise OutputError(
             f"{path} cannot be written: {error.strerror}; give another place", file=str(path)
         ) from None
-    taken = OutputError(f"another run is writing the same output ({path}); wait for it, or stop it")
+    refusal = OutputError(
+        f"another run is writing the same output ({path}); wait for it, or stop it"
+    )
     try:
-        lock(stream, refusal=taken)
+        lock(stream, refusal=refusal)
     except OutputError:
         stream.close()
         raise
@@ -253,13 +255,7 @@ class PartFile:
             raise OutputError(
                 f"{target} is a device or a pipe, where no run can go on; give the name of a file"
             )
-        is_own = is_journal(journal) and self._part.is_file() and not self._part.is_symlink()
-        if os.path.lexists(self._part) and not is_own:
-            message = (
-                f"{self._part} is no part of an interrupted run; move it elsewhere: a run "
-                "needs its name"
-            )
-            raise OutputError(message)
+        _check_part(self._part, journal)
         self._journal = Journal(journal, made_by=made_by, resume=resume)
         size = self._part.stat().st_size if self._part.exists() else -1
         whole = [entry for entry in self._journal.entries if entry["bytes"] <= size]
@@ -334,6 +330,15 @@ class PartFile:
             return
         self._part.unlink(missing_ok=True)
         self._journal.remove()
+
+
+def _check_part(part: Path, journal: Path) -> None:
+    """Raises an error if another file has the name of the part."""
+    is_own = is_journal(journal) and part.is_file() and not part.is_symlink()
+    if os.path.lexists(part) and not is_own:
+        raise OutputError(
+            f"{part} is no part of an interrupted run; move it elsewhere: a run needs its name"
+        )
 
 
 class _PartStream(io.BufferedIOBase):

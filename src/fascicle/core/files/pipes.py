@@ -30,8 +30,8 @@ def open_descriptor(path: str | os.PathLike[str]) -> int | None:
     """
     place = os.path.abspath(path)  # noqa: PTH100 - links are followed here, one by one
     for _ in range(_LINKS):
-        if found := _DESCRIPTOR.fullmatch(place):
-            return int(found[1])
+        if match := _DESCRIPTOR.fullmatch(place):
+            return int(match[1])
         try:
             place = os.path.normpath(Path(place).parent / Path(place).readlink())
         except (OSError, ValueError):
@@ -79,13 +79,13 @@ def open_file(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
                 f"{path} is a device, which may not end; give a file or a pipe", file=str(path)
             )
         return plain
-    found: list[BinaryIO | OSError] = []
+    results: list[BinaryIO | OSError] = []
 
     def wait() -> None:
         try:
-            found.append(path.open("rb"))
+            results.append(path.open("rb"))
         except OSError as error:
-            found.append(error)
+            results.append(error)
 
     # In a thread, since the system can neither limit the wait for a writer nor report whether there
     # is one.
@@ -97,14 +97,14 @@ def open_file(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
             # acts as a writer, so that the thread ends
             os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
         waiting.join()
-        for stream in found:
+        for stream in results:
             if not isinstance(stream, OSError):
                 stream.close()
         raise InputError(
             f"the pipe {path} has no writer after {patience:g} seconds; start what writes into "
             "it first"
         )
-    result = found[0]
+    result = results[0]
     if isinstance(result, OSError):
         raise result
     return result
@@ -145,12 +145,12 @@ def raw_lines(
     Yields:
         Lines within the limit, and 0; or for a line that is too long nothing, and its length.
     """
-    held = ends[0][:0]
-    while raw := held or readline(most + 1):
-        held, lost = raw[:0], 0
+    rest = ends[0][:0]
+    while raw := rest or readline(most + 1):
+        rest, dropped = raw[:0], 0
         if len(raw) > most:
-            raw, held, lost = _cut_long(raw, readline, most=most, ends=ends)
-        yield raw, lost
+            raw, rest, dropped = _cut_long(raw, readline, most=most, ends=ends)
+        yield raw, dropped
 
 
 def _cut_long(
@@ -176,16 +176,16 @@ def _cut_long(
         bare = len(raw[:cut].rstrip(carriage))
         cut = bare + 1 if bare else cut
         return raw[:cut], _filled(raw[cut:], readline, most=most, newline=newline), 0
-    nothing, lost, more = raw[:0], 0, raw
+    nothing, dropped, more = raw[:0], 0, raw
     while more:
         at = more.find(carriage) + 1
         if at and not more[at:]:
             more += readline(1)  # \r may be the first half of \r\n
         if at and more[at:] != newline:
-            return nothing, _filled(more[at:], readline, most=most, newline=newline), lost + at
-        lost += len(more)
+            return nothing, _filled(more[at:], readline, most=most, newline=newline), dropped + at
+        dropped += len(more)
         more = nothing if more.endswith(newline) else readline(_CHUNK)
-    return nothing, nothing, lost
+    return nothing, nothing, dropped
 
 
 def _filled(

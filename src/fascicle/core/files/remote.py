@@ -71,13 +71,13 @@ class RemoteFolder:
         with _reaching(self.url, OutputError):
             self._system.invalidate_cache(self._path)
             try:
-                found = self._system.ls(self._path, detail=True)
+                entries = self._system.ls(self._path, detail=True)
             except FileNotFoundError:
                 return {}
             return {
-                str(one["name"]).rsplit("/", 1)[-1]: int(one["size"])
-                for one in found
-                if one["type"] == "file"
+                str(entry["name"]).rsplit("/", 1)[-1]: int(entry["size"])
+                for entry in entries
+                if entry["type"] == "file"
             }
 
     def read(self, names: Sequence[str]) -> Iterator[bytes]:
@@ -91,12 +91,12 @@ class RemoteFolder:
         for at in range(0, len(paths), _TOGETHER):
             some = paths[at : at + _TOGETHER]
             with _reaching(self.url, OutputError, passing=FileNotFoundError):
-                found = (
+                contents = (
                     self._system.cat(some)
                     if len(some) > 1
                     else {some[0]: self._system.cat_file(some[0])}
                 )
-            yield from (found[path] for path in some)
+            yield from (contents[path] for path in some)
 
     @contextmanager
     def opened(self, name: str) -> Iterator[BufferedReader]:
@@ -160,10 +160,12 @@ def list_url(url: str) -> list[str]:
             if not url.endswith("/") and system.isfile(path):
                 return [url]
             path = f"{path.rstrip('/')}/*.txt"
-        found = sorted(
-            one for one, facts in system.glob(path, detail=True).items() if facts["type"] == "file"
+        paths = sorted(
+            name
+            for name, facts in system.glob(path, detail=True).items()
+            if facts["type"] == "file"
         )
-    if not found:
+    if not paths:
         raise InputError(
             f"there is no file {url}; give the URL of a file, of a folder of *.txt files with / "
             "at its end, or a "
@@ -171,7 +173,7 @@ def list_url(url: str) -> list[str]:
             file=url,
             code="not-found",
         )
-    return [system.unstrip_protocol(one) for one in found]
+    return [system.unstrip_protocol(path) for path in paths]
 
 
 def url_state(url: str) -> str:

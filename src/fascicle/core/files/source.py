@@ -166,16 +166,16 @@ def distinguishing_folders(paths: Sequence[str], names: Sequence[str]) -> list[s
     its own folder.
     """
     above = [Path(path).resolve().parent.parts[::-1] for path in paths]
-    found = []
+    suffixes = []
     for folders, name in zip(above, names, strict=True):
-        alike = [others for others, other in zip(above, names, strict=True) if other == name]
+        alike = [parents for parents, other in zip(above, names, strict=True) if other == name]
         levels = (
             at
             for at, column in enumerate(zip(*alike, strict=False))
             if len(set(column)) == len(alike)
         )
-        found.append(folders[next(levels, 0)])
-    return found
+        suffixes.append(folders[next(levels, 0)])
+    return suffixes
 
 
 def file_bytes(path: str) -> bytes:
@@ -294,9 +294,9 @@ def is_integer(text: str) -> bool:
 
 def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
     number, offset, decoder = 0, 0, _Decoder(source)
-    for raw, lost in raw_lines(stream.readline, most=MAX_LINE, ends=(b"\n", b"\r")):
-        if lost:
-            number, offset = number + 1, offset + lost
+    for raw, dropped in raw_lines(stream.readline, most=MAX_LINE, ends=(b"\n", b"\r")):
+        if dropped:
+            number, offset = number + 1, offset + dropped
             yield number, long_line(source.path, number, most=MAX_LINE)
             continue
         # "\r\r\n" comes from a program that changed "\n" in "\r\n" to "\r\n".
@@ -317,8 +317,8 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
     text = io.TextIOWrapper(stream, encoding=source.encoding, newline="\n")
     number = 0
     try:
-        for raw, lost in raw_lines(text.readline, most=MAX_LINE, ends=("\n", "\r")):
-            if lost:
+        for raw, dropped in raw_lines(text.readline, most=MAX_LINE, ends=("\n", "\r")):
+            if dropped:
                 number += 1
                 yield number, long_line(source.path, number, most=MAX_LINE)
                 continue
@@ -397,11 +397,11 @@ def _looked_at(stream: BinaryIO, source: Source) -> Source:
     head = cast(io.BufferedReader, stream).peek(HEAD)[:HEAD]
     if kind := binary_kind(head):
         raise FormatError(f"{source.path} is {kind}", file=source.path)
-    found = bom_encoding(head) if source.encoding == AUTO else ""
-    if not found:
+    encoding = bom_encoding(head) if source.encoding == AUTO else ""
+    if not encoding:
         return source
-    _tell(source, found, BY_MARK)
-    return replace(source, encoding=found)
+    _tell(source, encoding, BY_MARK)
+    return replace(source, encoding=encoding)
 
 
 def _tell(source: Source, encoding: str, how: str) -> None:

@@ -45,8 +45,8 @@ def temporary_name(target: Path) -> Path:
 
 def is_temporary(name: str) -> bool:
     """True if `temporary_name` made a name: similar names lack the checksum."""
-    found = _TEMPORARY.fullmatch(name)
-    return found is not None and _sum(found[1]) == found[2]
+    match = _TEMPORARY.fullmatch(name)
+    return match is not None and _sum(match[1]) == match[2]
 
 
 def old_name(target: Path) -> Path:
@@ -61,8 +61,8 @@ def interrupted_replacements(target: Path) -> Iterator[Path]:
     """Yields old contents of a target that killed processes left during a replacement."""
     with contextlib.suppress(OSError):
         for path in target.parent.iterdir():
-            found = _OLD.fullmatch(path.name)
-            if found is not None and _sum(target.name + found[1]) == found[2]:
+            match = _OLD.fullmatch(path.name)
+            if match is not None and _sum(target.name + match[1]) == match[2]:
                 yield path
 
 
@@ -84,8 +84,8 @@ def temporary_file(target: Path) -> Iterator[tuple[Path, int]]:
         path = temporary_name(target)
         descriptor = os.open(path, flags, 0o666)
         try:
-            with _holding(path, os.dup(descriptor)) as held:
-                if held:
+            with _holding(path, os.dup(descriptor)) as lock:
+                if lock:
                     yield path, descriptor
                     return
                 os.close(descriptor)
@@ -210,10 +210,10 @@ def lock(stream: BinaryIO, *, refusal: OutputError) -> bool:
     Raises:
         OutputError: another process has the lock.
     """
-    found = _locked(stream.fileno())
-    if found is False:
+    is_locked = _locked(stream.fileno())
+    if is_locked is False:
         raise refusal
-    return bool(found)
+    return bool(is_locked)
 
 
 def _locked(descriptor: int) -> bool | None:

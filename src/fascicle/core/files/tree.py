@@ -115,16 +115,16 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
             raise FormatError(message, code="encoding") from None
         if "\0" in text:
             raise nul_error(place, f"at character {text.index(chr(0))}")
-        marked = text.startswith("\ufeff")
-        return text[1:] if marked else text, marked
+        has_mark = text.startswith("\ufeff")
+        return text[1:] if has_mark else text, has_mark
 
 
 def _decoded(data: bytes, source: Source) -> str:
     if source.encoding != AUTO or source.told is None:
         return data.decode(source.codec)
-    if marked := bom_encoding(data[:4]):
-        source.told(marked, BY_MARK)
-        return "\ufeff" + data.decode(marked)  # the codec removes the mark
+    if encoding := bom_encoding(data[:4]):
+        source.told(encoding, BY_MARK)
+        return "\ufeff" + data.decode(encoding)  # the codec removes the mark
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -180,13 +180,13 @@ def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
         raise UsageError(
             "standard input is one file, but this format has several; name a folder or a .zip"
         )
-    found = split_archive(path)
-    if found is None:
+    parts = split_archive(path)
+    if parts is None:
         yield _folder(path, suffixes)
         return
-    archive = _opened(found[0])
+    archive = _opened(parts[0])
     with archive:
-        yield _archive(path, archive, found, suffixes)
+        yield _archive(path, archive, parts, suffixes)
 
 
 def is_unicode(name: str) -> bool:
@@ -230,7 +230,7 @@ def _folder(path: str, suffixes: Collection[str]) -> Tree:
     place = Path(path)
     try:
         if place.is_dir():
-            names, root = _listed(place), path
+            names, root = _list_files(place), path
         elif place.is_file():
             if lower_suffix(place.name) not in suffixes:
                 raise _no_tree(place, suffixes)
@@ -247,11 +247,11 @@ def _folder(path: str, suffixes: Collection[str]) -> Tree:
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}; check the path"
         raise InputError(message, file=path, code="unreadable") from None
-    chosen, unnamed = _chosen(names, suffixes)
-    return Tree(path=root, names=chosen, reader=partial(_file, Path(root)), unnamed=unnamed)
+    selected, unnamed = _select(names, suffixes)
+    return Tree(path=root, names=selected, reader=partial(_file, Path(root)), unnamed=unnamed)
 
 
-def _listed(folder: Path) -> list[str]:
+def _list_files(folder: Path) -> list[str]:
     def refuse(error: OSError) -> None:
         raise error
 
@@ -271,26 +271,26 @@ def _file(folder: Path, name: str) -> bytes:
 
 
 def _archive(
-    path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffixes: Collection[str]
+    path: str, archive: zipfile.ZipFile, parts: tuple[Path, str], suffixes: Collection[str]
 ) -> Tree:
-    place, inner = found
+    place, inner = parts
     members = _members(archive, place)
     start = f"{inner}/" if inner else ""
     if inner and not any(name.startswith(start) for name in (*members, *_folders(members))):
         if inner not in members:
             raise _not_inside(place, inner, members)
         if lower_suffix(inner) not in suffixes:
-            message = (
+            raise FormatError(
                 f"{path} is not a {' or '.join(suffixes)} file; give a folder inside the "
-                "zip, or such a file"
+                "zip, or such a file",
+                file=path,
             )
-            raise FormatError(message, file=path)
-        beside = PurePosixPath(inner)
-        start = "" if str(beside.parent) == "." else f"{beside.parent}/"
+        parent = PurePosixPath(inner).parent
+        start = "" if str(parent) == "." else f"{parent}/"
         members = {name: info for name, info in members.items() if _stem(name) == _stem(inner)}
-        path = str(place / beside.parent)
+        path = str(place / parent)
     below = {name[len(start) :]: info for name, info in members.items() if name.startswith(start)}
-    names, unnamed = _chosen([name for name in below if not name.endswith("/")], suffixes)
+    names, unnamed = _select([name for name in below if not name.endswith("/")], suffixes)
     return Tree(
         path=path,
         names=names,
@@ -348,16 +348,16 @@ def _opened(place: Path) -> zipfile.ZipFile:
         raise _damaged(place, error) from None
 
 
-def _chosen(names: list[str], suffixes: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _select(names: list[str], suffixes: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the names with these suffixes, sorted folder by folder, and separately those that
     are not Unicode.
     """
-    chosen = [
+    selected = [
         name
         for name in names
         if lower_suffix(name) in suffixes and all(map(_is_visible, name.split("/")))
     ]
-    ordered = sorted(chosen, key=lambda name: name.split("/"))
+    ordered = sorted(selected, key=lambda name: name.split("/"))
     unnamed = {name for name in ordered if not is_unicode(name)}
     return tuple(name for name in ordered if name not in unnamed), tuple(sorted(unnamed))
 
@@ -400,10 +400,10 @@ def _no_tree(place: Path, suffixes: Collection[str]) -> InputError:
 
 def _not_inside(place: Path, inner: str, members: Collection[str]) -> InputError:
     folders = sorted({name.split("/")[0] for name in members if "/" in name})
-    listed = ", ".join(folders[:10]) + (", ..." if len(folders) > 10 else "")
+    names = ", ".join(folders[:10]) + (", ..." if len(folders) > 10 else "")
     message = (
         f"there is no {inner} in {place}; "
-        f"{'its folders are ' + listed if listed else 'it has no folder'}"
+        f"{'its folders are ' + names if names else 'it has no folder'}"
     )
     return InputError(message, code="not-found")
 

@@ -88,13 +88,13 @@ class AnnotateOptions:
     @property
     def params(self) -> dict[str, Any]:
         """Query parameters of the request."""
-        given = {
+        values = {
             "pipeline": self.pipeline,
             "min_score": self.min_score or "",
             "types": ",".join(self.types),
             "link": "" if self.link else "false",
         }
-        return {name: value for name, value in given.items() if value != ""}
+        return {name: value for name, value in values.items() if value != ""}
 
 
 def annotate(documents: Sequence[Document], choice: AnnotateOptions) -> Call:
@@ -125,16 +125,16 @@ class _Read(msgspec.Struct):
 
 def documents(content: bytes) -> list[Document]:
     """Decodes the documents of a file that the service read."""
-    return [codec.decode(bytes(one)) for one in decode_content(content, _Read).documents]
+    return [codec.decode(bytes(document)) for document in decode_content(content, _Read).documents]
 
 
-def portions(given: Iterable[TextInput]) -> Iterator[list[Document]]:
+def portions(texts: Iterable[TextInput]) -> Iterator[list[Document]]:
     """Yields portions of documents to send together, limited in number and in total length of
     text.
     """
     portion: list[Document] = []
     size = 0
-    for document in to_documents(given):
+    for document in to_documents(texts):
         if portion and (size + len(document.text) > PORTION or len(portion) == _DOCUMENTS):
             yield portion
             portion, size = [], 0
@@ -144,26 +144,26 @@ def portions(given: Iterable[TextInput]) -> Iterator[list[Document]]:
         yield portion
 
 
-def answers(content: bytes, given: Sequence[Document]) -> list[Answer]:
+def answers(content: bytes, documents: Sequence[Document]) -> list[Answer]:
     """Decodes the results for documents: each as an annotated document or as an error.
 
     Raises:
         ServiceError: the response does not match them.
     """
-    found = decode_content(content, RawAnswers).documents
-    if len(found) != len(given):
+    results = decode_content(content, RawAnswers).documents
+    if len(results) != len(documents):
         raise ServiceError(
-            f"the service answered {len(found)} documents, and {len(given)} were sent"
+            f"the service answered {len(results)} documents, and {len(documents)} were sent"
         )
-    return [_one(answer, document) for answer, document in zip(found, given, strict=True)]
+    return [_answer(answer, document) for answer, document in zip(results, documents, strict=True)]
 
 
-def _one(answer: RawAnswer, given: Document) -> Answer:
+def _answer(answer: RawAnswer, document: Document) -> Answer:
     if isinstance(answer.document, msgspec.Raw):
         return codec.decode(bytes(answer.document))
     why = answer.problem.detail if answer.problem is not None else answer.status
     return InputError(
-        f"document {given.id!r} was not annotated: {why}", key=given.id, code="prediction"
+        f"document {document.id!r} was not annotated: {why}", key=document.id, code="prediction"
     )
 
 
@@ -249,5 +249,5 @@ def retry_pause(
             together.
     """
     own = min(_FIRST_PAUSE * 2.0 ** (attempt - 1), _LONGEST_PAUSE) * (0.5 + draw() / 2)
-    told = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0.0
-    return max(own, min(told, _LONGEST_PAUSE) * (1 + draw() / 4))
+    seconds = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0.0
+    return max(own, min(seconds, _LONGEST_PAUSE) * (1 + draw() / 4))

@@ -81,8 +81,8 @@ class Client:
 
     def health(self) -> Health:
         """Returns whether the service is ready; the request is not repeated."""
-        found = self._http.get("/health")
-        return calls.decode_content(found.content, Health)
+        response = self._http.get("/health")
+        return calls.decode_content(response.content, Health)
 
     def pipelines(self) -> tuple[PipelineFacts, ...]:
         """Returns facts about the pipelines that are served."""
@@ -120,8 +120,8 @@ class Client:
             InputError: see ``aside``.
             ServiceError: the service refuses, or does not respond, at every attempt.
         """
-        asked = AnnotateOptions(**choice)
-        yield from calls.annotated_documents(self._ahead(calls.portions(documents), asked), aside)
+        options = AnnotateOptions(**choice)
+        yield from calls.annotated_documents(self._ahead(calls.portions(documents), options), aside)
 
     def read(self, path: str | os.PathLike[str], *, format: str = "auto") -> list[Document]:  # noqa: A002
         """Returns the documents of a file in any format, read by the service."""
@@ -159,7 +159,7 @@ class Client:
         for attempt in range(1, self._settings.attempts + 1):
             last = attempt == self._settings.attempts
             try:
-                found = self._http.request(
+                response = self._http.request(
                     call.method,
                     call.path,
                     params=call.params,
@@ -168,14 +168,14 @@ class Client:
                 )
             except httpx2.TransportError as error:
                 if last or not (call.again or isinstance(error, httpx2.ConnectError)):
-                    raise _lost(error) from None
+                    raise _connection_error(error) from None
                 time.sleep(calls.retry_pause(attempt, ""))
                 continue
-            if found.is_success:
-                return found.content
-            if last or not calls.should_retry(call, found.status_code, found.content):
-                raise calls.response_error(found.status_code, found.content)
-            time.sleep(calls.retry_pause(attempt, found.headers.get("retry-after", "")))
+            if response.is_success:
+                return response.content
+            if last or not calls.should_retry(call, response.status_code, response.content):
+                raise calls.response_error(response.status_code, response.content)
+            time.sleep(calls.retry_pause(attempt, response.headers.get("retry-after", "")))
         raise AssertionError("the last attempt ends the loop")
 
     def _ahead(
@@ -191,8 +191,8 @@ class Client:
                 while running:
                     yield from running.popleft().result()
             finally:
-                for one in running:
-                    one.cancel()
+                for future in running:
+                    future.cancel()
 
     def _answers(self, documents: list[Document], choice: AnnotateOptions) -> list[Answer]:
         try:
@@ -231,11 +231,11 @@ def _headers_of(token: str) -> Mapping[str, str]:
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 
-def _lost(error: httpx2.TransportError) -> ServiceError:
+def _connection_error(error: httpx2.TransportError) -> ServiceError:
     """Makes the error for a connection that failed."""
-    told = str(error) or type(error).__name__
+    reason = str(error) or type(error).__name__
     return ServiceError(
-        f"the service does not answer ({told}); check its address, and that it runs"
+        f"the service does not answer ({reason}); check its address, and that it runs"
     )
 
 
@@ -290,11 +290,11 @@ class AsyncClient:
         """Annotates any number of documents, in order; see
         `fascicle.serving.client.clients.Client.stream`.
         """
-        asked = AnnotateOptions(**choice)
+        options = AnnotateOptions(**choice)
         running: deque[asyncio.Task[list[Answer]]] = deque()
         try:
             for portion in calls.portions(documents):
-                running.append(asyncio.create_task(self._answers(portion, asked)))
+                running.append(asyncio.create_task(self._answers(portion, options)))
                 while len(running) >= self._settings.ahead:
                     for document in calls.annotated_documents(await running.popleft(), aside):
                         yield document
@@ -302,8 +302,8 @@ class AsyncClient:
                 for document in calls.annotated_documents(await running.popleft(), aside):
                     yield document
         finally:
-            for one in running:
-                one.cancel()
+            for task in running:
+                task.cancel()
 
     async def write(self, documents: Iterable[Document], *, format: str = "jsonl") -> bytes:  # noqa: A002
         """Returns documents encoded as a file in any format, written by the service."""
@@ -328,7 +328,7 @@ class AsyncClient:
         for attempt in range(1, self._settings.attempts + 1):
             last = attempt == self._settings.attempts
             try:
-                found = await self._http.request(
+                response = await self._http.request(
                     call.method,
                     call.path,
                     params=call.params,
@@ -337,14 +337,14 @@ class AsyncClient:
                 )
             except httpx2.TransportError as error:
                 if last or not (call.again or isinstance(error, httpx2.ConnectError)):
-                    raise _lost(error) from None
+                    raise _connection_error(error) from None
                 await asyncio.sleep(calls.retry_pause(attempt, ""))
                 continue
-            if found.is_success:
-                return found.content
-            if last or not calls.should_retry(call, found.status_code, found.content):
-                raise calls.response_error(found.status_code, found.content)
-            await asyncio.sleep(calls.retry_pause(attempt, found.headers.get("retry-after", "")))
+            if response.is_success:
+                return response.content
+            if last or not calls.should_retry(call, response.status_code, response.content):
+                raise calls.response_error(response.status_code, response.content)
+            await asyncio.sleep(calls.retry_pause(attempt, response.headers.get("retry-after", "")))
         raise AssertionError("the last attempt ends the loop")
 
     async def _answers(self, documents: list[Document], choice: AnnotateOptions) -> list[Answer]:

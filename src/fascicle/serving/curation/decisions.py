@@ -148,20 +148,24 @@ class Decided(NamedTuple):
     @property
     def remarks(self) -> tuple[Remark, ...]:
         """What is said now of the document and its mentions, where something is."""
-        found: dict[str, Remark] = {}
-        for one in (step.remark for step in self.steps if step.remark is not None):
-            given = {
+        remarks: dict[str, Remark] = {}
+        for remark in (step.remark for step in self.steps if step.remark is not None):
+            changes = {
                 name: value
-                for name, value in msgspec.structs.asdict(one).items()
+                for name, value in msgspec.structs.asdict(remark).items()
                 if value is not None
             }
-            found[one.item] = msgspec.structs.replace(found.get(one.item, one), **given)
-        return tuple(one for one in found.values() if one.note or one.flagged or one.skipped)
+            remarks[remark.item] = msgspec.structs.replace(
+                remarks.get(remark.item, remark), **changes
+            )
+        return tuple(
+            remark for remark in remarks.values() if remark.note or remark.flagged or remark.skipped
+        )
 
     @property
     def skipped(self) -> bool:
         """True if the curator leaves the document out."""
-        return not self.finished and any(one.skipped for one in self.remarks)
+        return not self.finished and any(remark.skipped for remark in self.remarks)
 
     @property
     def undecided(self) -> tuple[Mention, ...]:
@@ -178,13 +182,13 @@ class Decided(NamedTuple):
         Where layers agree, the last decision counts; of those that were made at once, one with a
         concept.
         """
-        said = [
+        confirmed = [
             (item.number, bool(item.now.links), item.now)
             for item in self.items
             if item.now is not None
         ]
-        last = {now.key: now for *_, now in sorted(said, key=lambda one: one[:2])}
-        return tuple(last[key] for key in dict.fromkeys(now.key for *_, now in said))
+        last = {now.key: now for *_, now in sorted(confirmed, key=lambda entry: entry[:2])}
+        return tuple(last[key] for key in dict.fromkeys(now.key for *_, now in confirmed))
 
     @property
     def uncertainty(self) -> float:
@@ -201,14 +205,14 @@ class Decided(NamedTuple):
 def active(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Returns the steps that are in force: those that no later step in force undoes."""
     undone: set[int] = set()
-    found = []
+    in_force = []
     for step in reversed(steps):
         if step.number in undone:
             continue
         if step.undoes is not None:
             undone.add(step.undoes)
-        found.append(step)
-    return tuple(reversed(found))
+        in_force.append(step)
+    return tuple(reversed(in_force))
 
 
 def _key_of(item: str) -> MentionKey | str:
@@ -297,69 +301,78 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
             "a step has edits, or undoes, or finished, or a remark, and only one of them"
         )
     if step.undoes is not None and (step.undoes, step.who) not in {
-        (one.number, one.who) for one in active(steps)
+        (earlier.number, earlier.who) for earlier in active(steps)
     }:
         raise ValueError(
             f"the step {step.undoes} is none of {step.who} that counts for this document; undo "
             "one that does"
         )
-    known: set[MentionKey | str] = {mention.key for mention in document.mentions}
-    # a curator may have taken theirs back since
-    known |= {_key_of(edit.item) for one in steps for edit in one.edits}
-    remark = step.remark
-    if remark is not None and (
-        remark == Remark(item=remark.item) or (remark.item and remark.skipped is not None)
-    ):
+    if step.remark is not None:
+        _check_remark(step.remark, document, steps)
+    _check_items(document, steps, step)
+    for after in (edit.after for edit in step.edits if edit.after is not None):
+        check_type(after.type)
+        if after.mention.end > len(document.text):
+            raise ValueError(
+                f"a mention ends at {after.mention.end}, and the text has "
+                f"{len(document.text)} characters; offsets are code points"
+            )
+
+
+def _check_remark(remark: Remark, document: Document, steps: Sequence[Step]) -> None:
+    if remark == Remark(item=remark.item) or (remark.item and remark.skipped is not None):
         raise ValueError(
             "a remark has a note, or flagged, or, if it is about the document, skipped"
         )
-    if remark is not None and remark.skipped and apply_steps(document, steps).finished:
+    if remark.skipped and apply_steps(document, steps).finished:
         raise ValueError("the document is finished, so it cannot be skipped; open it again first")
-    for name in (
-        *(edit.item for edit in step.edits),
-        *((remark.item,) if remark and remark.item else ()),
-    ):
-        key = _key_of(name)
-        if not isinstance(key, str) and key not in known:
+
+
+def _check_items(document: Document, steps: Sequence[Step], step: Step) -> None:
+    """Raises an error for an edit of a mention that the document does not have, or a remark on
+    one.
+    """
+    keys: set[MentionKey | str] = {mention.key for mention in document.mentions}
+    # a curator may have taken theirs back since
+    keys |= {_key_of(edit.item) for earlier in steps for edit in earlier.edits}
+    items = [edit.item for edit in step.edits]
+    if step.remark and step.remark.item:
+        items.append(step.remark.item)
+    for item in items:
+        key = _key_of(item)
+        if not isinstance(key, str) and key not in keys:
             raise ValueError(
-                f"the document has no mention {name[:200]}; give the key of one that it has"
-            )
-    for edit in step.edits:
-        if edit.after is not None:
-            check_type(edit.after.type)
-        if edit.after is not None and edit.after.mention.end > len(document.text):
-            raise ValueError(
-                f"a mention ends at {edit.after.mention.end}, and the text has "
-                f"{len(document.text)} characters; "
-                "offsets are code points"
+                f"the document has no mention {item[:200]}; give the key of one that it has"
             )
 
 
-def check_type(given: str) -> None:
+def check_type(name: str) -> None:
     """Raises an error for a type that gold files cannot hold: one mention with it would stop every
     export.
 
     Raises:
         ValueError: with a sentence for users.
     """
-    if not 0 < len(given) <= _MOST_TYPE or not given.isprintable():
+    if not 0 < len(name) <= _MOST_TYPE or not name.isprintable():
         raise ValueError(
-            f"the type {given[:50]!r} is not allowed; give 1 to {_MOST_TYPE} characters, without "
+            f"the type {name[:50]!r} is not allowed; give 1 to {_MOST_TYPE} characters, without "
             "line breaks and other "
             "characters that do not show"
         )
 
 
-def gold_document(found: Decided, *, beside: bool = False) -> Document:
+def gold_document(decided: Decided, *, beside: bool = False) -> Document:
     """Makes the gold of a document, with the curators in its meta.
 
     Args:
-        found: what was decided.
+        decided: what was decided.
         beside: keep the mentions of models, with one source per model.
     """
-    document = found.document
-    others = tuple(one for one in document.mentions if one.source != GOLD) if beside else ()
-    steps = [step for step in found.steps if step.remark is None]
+    document = decided.document
+    predicted = (
+        tuple(mention for mention in document.mentions if mention.source != GOLD) if beside else ()
+    )
+    steps = [step for step in decided.steps if step.remark is None]
     who = sorted({step.who for step in steps})
     meta = {
         **document.meta,
@@ -367,12 +380,12 @@ def gold_document(found: Decided, *, beside: bool = False) -> Document:
     }
     now = {
         item.origin.key: item.now.key
-        for item in found.items
+        for item in decided.items
         if item.origin is not None and item.now is not None
     }
     relations = follow(document.relations, now)
     return document.having(
-        mentions=(*found.gold, *others), relations=relations, meta=meta, changes=()
+        mentions=(*decided.gold, *predicted), relations=relations, meta=meta, changes=()
     )
 
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 
 from fascicle.core.document import GOLD, Document
-from fascicle.core.mention import Mention
+from fascicle.core.mention import Mention, MentionKey
 from fascicle.core.wording import plural
 from fascicle.serving.curation.decisions import (
     ADDED,
@@ -62,63 +62,80 @@ def import_gold(
         ConflictError: a document has the id of another text; then none is taken.
         ValueError: a document or a mention that cannot be curated; then none is taken.
     """
-    for mention in (one for given in documents for one in given.layer(GOLD)):
+    for mention in (mention for document in documents for mention in document.layer(GOLD)):
         check_type(mention.type)
     without = [
-        one.having(mentions=tuple(m for m in one.mentions if m.source != GOLD)) for one in documents
+        document.having(mentions=tuple(m for m in document.mentions if m.source != GOLD))
+        for document in documents
     ]
     count = 0
-    for given, kept in zip(documents, store.add(without, who), strict=True):
-        gold = given.layer(GOLD)
-        now, shown = _now(kept, project)
+    for document, record in zip(documents, store.add(without, who), strict=True):
+        gold = document.layer(GOLD)
+        now, version = _now(record, project)
         edits = _edits(now, gold) if gold else []
         if edits:
-            step = _step(shown, edits, who, version=None if project is None else REVIEWED)
-            store.save(step, lambda kept, new: _now(kept, project)[1])
+            step = _step(version, edits, who, version=None if project is None else REVIEWED)
+            store.save(step, lambda record, new: _now(record, project)[1])
             count += len(edits)
     return Imported(documents=len(documents), decisions=count)
 
 
-def _now(kept: Kept, project: Project | None) -> tuple[Decided, Kept]:
+def _now(record: Kept, project: Project | None) -> tuple[Decided, Kept]:
     if project is None:
-        return apply_steps(*kept), kept
-    versions = Versions(kept, project)
+        return apply_steps(*record), record
+    versions = Versions(record, project)
     return versions.reviewed, versions.shown(REVIEWED)
 
 
-def _step(kept: Kept, edits: list[Edit], who: str, *, version: str | None) -> GivenStep:
-    last = kept.steps[-1].number if kept.steps else 0
-    content = msgspec.json.encode([kept.document.id, last, edits, version])
+def _step(record: Kept, edits: list[Edit], who: str, *, version: str | None) -> GivenStep:
+    last = record.steps[-1].number if record.steps else 0
+    content = msgspec.json.encode([record.document.id, last, edits, version])
     name = hashlib.sha256(content).hexdigest()[:32]
     return GivenStep(
-        document=kept.document.id, id=name, who=who, after=last, edits=tuple(edits), version=version
+        document=record.document.id,
+        id=name,
+        who=who,
+        after=last,
+        edits=tuple(edits),
+        version=version,
     )
 
 
 def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
     """Returns the edits that make the gold of a document equal to the given gold."""
-    wanted = {one.key: one for one in gold}
-    edits: list[Edit] = []
-    there: set[object] = set()
-    for item in now.items:
-        if item.origin is None:
-            continue  # a mention that a curator added stays, unless it is in the file too
-        key = (GOLD, item.origin.type, item.origin.spans)
-        if (found := wanted.get(key)) is not None:
-            there.add(key)
-            if item.now is None or item.now.links != found.links:
-                edits.append(Edit(item=_item(item.origin), after=After.of(found)))
-        elif item.now is not None and item.now.key in wanted:
-            there.add(item.now.key)
-        elif item.verdict != "rejected":
-            edits.append(Edit(item=_item(item.origin), after=None))
-    there |= {item.now.key for item in now.items if item.origin is None and item.now is not None}
+    gold_by_key = {mention.key: mention for mention in gold}
+    edits, covered = _edits_of_models(now, gold_by_key)
+    covered |= {item.now.key for item in now.items if item.origin is None and item.now is not None}
     edits += [
-        Edit(item=_name(one), after=After.of(one))
-        for key, one in wanted.items()
-        if key not in there
+        Edit(item=_name(mention), after=After.of(mention))
+        for key, mention in gold_by_key.items()
+        if key not in covered
     ]
     return edits
+
+
+def _edits_of_models(
+    now: Decided, gold_by_key: Mapping[MentionKey, Mention]
+) -> tuple[list[Edit], set[MentionKey]]:
+    """Returns the edits of mentions of models, and the keys of the gold that these mentions are.
+
+    A mention that a curator added stays, unless it is in the file too.
+    """
+    edits: list[Edit] = []
+    covered: set[MentionKey] = set()
+    for item in now.items:
+        if item.origin is None:
+            continue
+        key = (GOLD, item.origin.type, item.origin.spans)
+        if (counterpart := gold_by_key.get(key)) is not None:
+            covered.add(key)
+            if item.now is None or item.now.links != counterpart.links:
+                edits.append(Edit(item=_item(item.origin), after=After.of(counterpart)))
+        elif item.now is not None and item.now.key in gold_by_key:
+            covered.add(item.now.key)
+        elif item.verdict != "rejected":
+            edits.append(Edit(item=_item(item.origin), after=None))
+    return edits, covered
 
 
 def _item(mention: Mention) -> str:
@@ -136,20 +153,21 @@ class _Evidence:
     Attributes:
         accepted: number of accepted ones, with any concept.
         rejected: number of rejected ones.
-        meant: concepts that curators added.
-        left: concepts that curators removed.
+        added: concepts that curators gave, with their numbers.
+        stayed: concepts that curators left as they were.
+        removed: concepts that curators removed.
         who: who decided.
     """
 
     accepted: int = 0
     rejected: int = 0
-    meant: Counter[str] = field(default_factory=Counter)
-    kept: Counter[str] = field(default_factory=Counter)
-    left: Counter[str] = field(default_factory=Counter)
+    added: Counter[str] = field(default_factory=Counter)
+    stayed: Counter[str] = field(default_factory=Counter)
+    removed: Counter[str] = field(default_factory=Counter)
     who: set[str] = field(default_factory=set)
 
 
-def rules_table(found: Iterable[Decided]) -> str:
+def rules_table(decided: Iterable[Decided]) -> str:
     """Makes a table of rules for ``curation`` in ``sources.toml``; conflicting decisions give a
     comment and no rule.
 
@@ -158,21 +176,25 @@ def rules_table(found: Iterable[Decided]) -> str:
     that was given to a surface, if no other one was kept or given.
 
     Args:
-        found: documents with what was decided.
+        decided: documents with what was decided.
     """
     evidence: defaultdict[str, _Evidence] = defaultdict(_Evidence)
-    for document in found:
-        kept = {one.spans for one in document.gold}
+    for document in decided:
+        gold_spans = {counts.spans for counts in document.gold}
         for item in document.items:
-            if item.verdict != "rejected" or item.origin is None or item.origin.spans not in kept:
+            if (
+                item.verdict != "rejected"
+                or item.origin is None
+                or item.origin.spans not in gold_spans
+            ):
                 # else another layer has a mention in its place
                 _count(evidence, item, document.document.text)
     rules: list[CurationRule] = []
     differing: list[str] = []
-    for surface, one in sorted(evidence.items()):
-        made, told = _rules(surface, one)
-        rules += made
-        differing += told
+    for surface, counts in sorted(evidence.items()):
+        surface_rules, comments = _rules(surface, counts)
+        rules += surface_rules
+        differing += comments
     return format_rules(rules) + "".join(f"# {line}\n" for line in differing)
 
 
@@ -183,34 +205,34 @@ def _count(evidence: defaultdict[str, _Evidence], item: Item, text: str) -> None
     assert place is not None
     if len(place.spans) > 1:
         return  # a name of a pack is in one piece
-    one = evidence[" ".join(place.text_in(text).split())]
-    one.who.add(item.who)
+    counts = evidence[" ".join(place.text_in(text).split())]
+    counts.who.add(item.who)
     origin = frozenset() if item.origin is None else _concepts(item.origin)
     before = origin if item.origin is not None and item.origin.spans == place.spans else frozenset()
     if item.now is None:
-        one.rejected += 1
+        counts.rejected += 1
         return
     now = _concepts(item.now)
-    one.accepted += 1
-    one.kept.update(before & now)
-    one.left.update(before - now)
-    one.meant.update(now - origin)  # what stayed with another span was not given to its words
+    counts.accepted += 1
+    counts.stayed.update(before & now)
+    counts.removed.update(before - now)
+    counts.added.update(now - origin)  # what stayed with another span was not given to its words
 
 
 def _concepts(mention: Mention) -> frozenset[str]:
     return frozenset(link.curie for link in mention.links if link.curie)
 
 
-def _rules(surface: str, one: _Evidence) -> tuple[list[CurationRule], list[str]]:
+def _rules(surface: str, counts: _Evidence) -> tuple[list[CurationRule], list[str]]:
     """Returns the rules for a surface, and comments that explain missing rules."""
-    by = f"by {', '.join(' '.join(name.split()) for name in sorted(one.who))}"
-    if one.rejected and one.accepted:
+    by = f"by {', '.join(' '.join(name.split()) for name in sorted(counts.who))}"
+    if counts.rejected and counts.accepted:
         return [], [
-            f"{surface}: no rule, for it was rejected {one.rejected} and kept {one.accepted} "
+            f"{surface}: no rule, for it was rejected {counts.rejected} and kept {counts.accepted} "
             f"times, {by}"
         ]
-    if one.rejected:
-        note = f"rejected {plural(one.rejected, 'time')}, {by}"
+    if counts.rejected:
+        note = f"rejected {plural(counts.rejected, 'time')}, {by}"
         return [CurationRule(action="ner_off", surface=surface, note=note)], []
     rules = [
         CurationRule(
@@ -219,15 +241,16 @@ def _rules(surface: str, one: _Evidence) -> tuple[list[CurationRule], list[str]]
             concept=concept,
             note=f"taken away {plural(count, 'time')}, {by}",
         )
-        for concept, count in sorted(one.left.items())
-        if concept not in one.kept and concept not in one.meant
+        for concept, count in sorted(counts.removed.items())
+        if concept not in counts.stayed and concept not in counts.added
     ]
-    if len(one.meant.keys() | one.kept.keys()) > 1 and one.meant:
-        told = ", ".join(
-            f"{concept} {count} times" for concept, count in sorted((one.meant + one.kept).items())
+    if len(counts.added.keys() | counts.stayed.keys()) > 1 and counts.added:
+        concepts = ", ".join(
+            f"{concept} {count} times"
+            for concept, count in sorted((counts.added + counts.stayed).items())
         )
-        return rules, [f"{surface}: no concept preferred, for it means {told}, {by}"]
-    for concept, count in one.meant.items():
+        return rules, [f"{surface}: no concept preferred, for it means {concepts}, {by}"]
+    for concept, count in counts.added.items():
         note = f"given {plural(count, 'time')}, {by}"
         rules += [
             CurationRule(action=action, surface=surface, concept=concept, note=note)

@@ -98,30 +98,30 @@ class Asked(NamedTuple):
     most: Most = 100
 
 
-def _facts_of(kept: Kept, project: Project | None) -> _Facts:
+def _facts_of(record: Kept, project: Project | None) -> _Facts:
     """Returns the summary of each version of a document; without a project, one of no version
     (``None``).
     """
     if project is None:
-        found = apply_steps(*kept)
-        who = tuple(dict.fromkeys(step.who for step in found.steps))
-        return {None: _summary(found, disputed=_differing(found), curators=who)}
-    versions = Versions(kept, project)
+        decided = apply_steps(*record)
+        who = tuple(dict.fromkeys(step.who for step in decided.steps))
+        return {None: _summary(decided, disputed=_count_differences(decided), curators=who)}
+    versions = Versions(record, project)
     shared = {
         "disputed": versions.disputed,
         "curators": versions.curators,
         "done": tuple(versions.done),
     }
-    made: dict[str | None, Summary] = {
+    summaries: dict[str | None, Summary] = {
         name: _summary(one, **shared) for name, one in versions.by_curator.items()
     }
     own = _summary(versions.reviewed, waiting=versions.waiting, **shared)
-    flagged = own.flagged or any(one.flagged for one in made.values())
-    notes = own.notes + sum(one.notes for one in made.values())
-    return {**made, REVIEWED: msgspec.structs.replace(own, flagged=flagged, notes=notes)}
+    flagged = own.flagged or any(one.flagged for one in summaries.values())
+    notes = own.notes + sum(one.notes for one in summaries.values())
+    return {**summaries, REVIEWED: msgspec.structs.replace(own, flagged=flagged, notes=notes)}
 
 
-def _seen_by(who: NamedToken, facts: _Facts, project: Project | None) -> Summary | None:
+def _visible_to(who: NamedToken, facts: _Facts, project: Project | None) -> Summary | None:
     """Returns what somebody may know of a document; ``None`` for nothing."""
     if project is None:
         return facts[None]
@@ -133,62 +133,64 @@ def _seen_by(who: NamedToken, facts: _Facts, project: Project | None) -> Summary
 
 
 def list_page(
-    store: Store, made: Made, asked: Asked, who: NamedToken, project: Project | None
+    store: Store, cache: Made, query: Asked, who: NamedToken, project: Project | None
 ) -> Summaries:
     """Returns a page of the list.
 
     Args:
         store: of documents.
-        made: what is known of them already, see `Store.each`.
-        asked: which documents.
+        cache: what is known of them already, see `Store.each`.
+        query: which documents.
         who: asks.
         project: the project that is curated.
     """
-    each = store.each(lambda kept: _facts_of(kept, project), made)
-    seen = (one for facts in each if (one := _seen_by(who, facts, project)) is not None)
-    found = [one for one in seen if _is_asked(one, asked)]
-    if asked.words:
-        found = [one for one in found if store.has_words(one.id, asked.words)]
-    if asked.order == "uncertainty":
-        found.sort(key=lambda one: -one.uncertainty)
-    end = asked.begin + asked.most
+    each = store.each(lambda record: _facts_of(record, project), cache)
+    visible = (
+        summary for facts in each if (summary := _visible_to(who, facts, project)) is not None
+    )
+    matches = [summary for summary in visible if _matches(summary, query)]
+    if query.words:
+        matches = [summary for summary in matches if store.has_words(summary.id, query.words)]
+    if query.order == "uncertainty":
+        matches.sort(key=lambda summary: -summary.uncertainty)
+    end = query.begin + query.most
     return Summaries(
-        documents=tuple(found[asked.begin : end]),
-        total=len(found),
-        next=end if end < len(found) else None,
+        documents=tuple(matches[query.begin : end]),
+        total=len(matches),
+        next=end if end < len(matches) else None,
     )
 
 
-def _is_asked(one: Summary, asked: Asked) -> bool:
+def _matches(summary: Summary, query: Asked) -> bool:
     return {
         "all": True,
-        "open": not one.finished and not one.skipped,
-        "mine": asked.mine in one.curators,
-        "flagged": one.flagged,
-        "disagreement": one.disputed > 0,
-    }[asked.show]
+        "open": not summary.finished and not summary.skipped,
+        "mine": query.mine in summary.curators,
+        "flagged": summary.flagged,
+        "disagreement": summary.disputed > 0,
+    }[query.show]
 
 
-def _differing(found: Decided) -> int:
+def _count_differences(decided: Decided) -> int:
     """Returns about how many items curators said different things, who share their decisions."""
-    said: defaultdict[str, dict[str, After | None]] = defaultdict(dict)
-    for step in found.steps:
+    edits: defaultdict[str, dict[str, After | None]] = defaultdict(dict)
+    for step in decided.steps:
         for edit in step.edits:
-            said[edit.item][step.who] = edit.after
-    return sum(len(set(of.values())) > 1 for of in said.values())
+            edits[edit.item][step.who] = edit.after
+    return sum(len(set(of.values())) > 1 for of in edits.values())
 
 
-def _summary(one: Decided, **facts: Any) -> Summary:
+def _summary(decided: Decided, **facts: Any) -> Summary:
     return Summary(
-        id=one.document.id,
-        title=one.document.text.strip()[:_TITLE].split("\n")[0],
-        mentions=len(one.document.mentions),
-        undecided=len(one.undecided),
-        finished=one.finished,
-        uncertainty=round(one.uncertainty, 6),
-        steps=len(one.steps),
-        flagged=any(remark.flagged for remark in one.remarks),
-        skipped=one.skipped,
-        notes=sum(bool(remark.note) for remark in one.remarks),
+        id=decided.document.id,
+        title=decided.document.text.strip()[:_TITLE].split("\n")[0],
+        mentions=len(decided.document.mentions),
+        undecided=len(decided.undecided),
+        finished=decided.finished,
+        uncertainty=round(decided.uncertainty, 6),
+        steps=len(decided.steps),
+        flagged=any(remark.flagged for remark in decided.remarks),
+        skipped=decided.skipped,
+        notes=sum(bool(remark.note) for remark in decided.remarks),
         **facts,
     )

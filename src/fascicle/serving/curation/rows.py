@@ -39,9 +39,9 @@ CREATE TABLE ends (
 CREATE INDEX steps_of ON steps (document, number)"""
 _TRIGGERS: Final = tuple(
     f"CREATE TRIGGER {table}_{name} BEFORE {change} ON {table} BEGIN "
-    f"SELECT RAISE(ABORT, '{called} are never {done}'); END"
+    f"SELECT RAISE(ABORT, '{called} are never {action}'); END"
     for table, called in (("documents", "documents"), ("steps", "decisions"))
-    for name, change, done in (("stay", "UPDATE", "changed"), ("last", "DELETE", "removed"))
+    for name, change, action in (("stay", "UPDATE", "changed"), ("last", "DELETE", "removed"))
 )
 
 
@@ -133,21 +133,21 @@ def append_step(connection: sqlite3.Connection, row: StepRow) -> StepRow:
 
 def document_places(connection: sqlite3.Connection) -> range:
     """Returns the places of all documents, also of those whose rows are lost."""
-    found = [0]
+    places = [0]
     with suppress(DamagedError):
-        found.append(_end_of(connection, _DOCUMENTS)[0])
+        places.append(_end_of(connection, _DOCUMENTS)[0])
     try:
-        found.append(
+        places.append(
             connection.execute("SELECT coalesce(max(place), 0) FROM documents").fetchone()[0]
         )
         (pages,), (size,) = (
-            connection.execute(f"PRAGMA {one}").fetchone() for one in ("page_count", "page_size")
+            connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size")
         )
     except sqlite3.DatabaseError as error:
-        _said(error)
-        return range(1, max(found) + 1)
+        _describe(error)
+        return range(1, max(places) + 1)
     return range(
-        1, min(max(found), pages * size // _SMALLEST) + 1
+        1, min(max(places), pages * size // _SMALLEST) + 1
     )  # a damaged place may be any number
 
 
@@ -159,14 +159,14 @@ def document_at(connection: sqlite3.Connection, place: int) -> DocumentRow:
     """
     try:
         columns = ", ".join(DocumentRow._fields)
-        found = connection.execute(
+        values = connection.execute(
             f"SELECT {columns} FROM documents WHERE place = ?", (place,)
         ).fetchone()
     except sqlite3.DatabaseError as error:
-        raise DamagedError(f"document {place} cannot be read ({_said(error)})") from None
-    if found is None:
+        raise DamagedError(f"document {place} cannot be read ({_describe(error)})") from None
+    if values is None:
         raise DamagedError(f"document {place} is missing")
-    row = DocumentRow(*found)
+    row = DocumentRow(*values)
     if row.hash != _hash_of(row):
         raise DamagedError(f"document {place} is damaged")
     return row
@@ -176,21 +176,21 @@ def document_steps(connection: sqlite3.Connection, owner: DocumentRow) -> tuple[
     """Returns the rows of the steps about a document up to the first damage, and what is damaged;
     empty for nothing.
     """
-    found: list[StepRow] = []
-    named, before = f"document {owner.place} ({owner.id[:100]})", owner.hash
+    steps: list[StepRow] = []
+    description, before = f"document {owner.place} ({owner.id[:100]})", owner.hash
     query = f"SELECT {', '.join(StepRow._fields)} FROM steps WHERE document = ? ORDER BY number"
     try:
         for row in map(StepRow._make, connection.execute(query, (owner.place,))):
             if row.hash != _hash_of(row):
-                return found, f"step {row.number} about {named} is damaged"
+                return steps, f"step {row.number} about {description} is damaged"
             if row.previous != before:
-                return found, f"a step about {named} before step {row.number} is missing"
-            found.append(row)
+                return steps, f"a step about {description} before step {row.number} is missing"
+            steps.append(row)
             before = row.hash
-        is_whole = _end_of(connection, owner.place) == (found[-1].number if found else 0, before)
+        is_whole = _end_of(connection, owner.place) == (steps[-1].number if steps else 0, before)
     except (sqlite3.DatabaseError, DamagedError) as error:
-        return found, f"the steps about {named} cannot be read ({_said(error)})"
-    return found, "" if is_whole else f"the last steps about {named} are missing"
+        return steps, f"the steps about {description} cannot be read ({_describe(error)})"
+    return steps, "" if is_whole else f"the last steps about {description} are missing"
 
 
 def find_damages(connection: sqlite3.Connection) -> Iterator[str]:
@@ -200,7 +200,7 @@ def find_damages(connection: sqlite3.Connection) -> Iterator[str]:
             if line != "ok":
                 yield f"the file is damaged ({line})"
     except sqlite3.DatabaseError as error:
-        yield f"the file is damaged ({_said(error)})"
+        yield f"the file is damaged ({_describe(error)})"
     end = None
     try:
         end = _end_of(connection, _DOCUMENTS)
@@ -223,13 +223,13 @@ def _damaged_documents(
         if before and row.previous != before:
             yield f"document {place} does not follow the one before it"
         before = row.hash
-        if said := document_steps(connection, row)[1]:
-            yield said
+        if damage := document_steps(connection, row)[1]:
+            yield damage
         if end is not None and place == end[0] and row.hash != end[1]:
             yield "the end of the documents is damaged"
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     """Returns the message of an error, unless it says nothing of damage.
 
     Raises:
@@ -258,22 +258,22 @@ def _insert(connection: sqlite3.Connection, row: _Row) -> None:
 
 
 def _next(connection: sqlite3.Connection) -> int:
-    (found,) = connection.execute(
+    (number,) = connection.execute(
         "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'steps'"
     ).fetchone()
-    return int(found)
+    return int(number)
 
 
 def _end_of(connection: sqlite3.Connection, place: int) -> tuple[int, bytes]:
     try:
-        found = connection.execute(
+        row = connection.execute(
             "SELECT number, hash FROM ends WHERE document = ?", (place,)
         ).fetchone()
     except sqlite3.DatabaseError as error:
-        raise DamagedError(_said(error)) from None
-    if found is None or not (isinstance(found[0], int) and isinstance(found[1], bytes)):
+        raise DamagedError(_describe(error)) from None
+    if row is None or not (isinstance(row[0], int) and isinstance(row[1], bytes)):
         raise DamagedError("the end is missing")
-    return found[0], found[1]
+    return row[0], row[1]
 
 
 def _end(connection: sqlite3.Connection, place: int, number: int, digest: bytes) -> None:

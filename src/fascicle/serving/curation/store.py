@@ -81,7 +81,7 @@ class Kept(NamedTuple):
     steps: tuple[Step, ...]
 
 
-def shared_by_all(kept: Kept, new: GivenStep) -> Kept:
+def shared_by_all(record: Kept, new: GivenStep) -> Kept:
     """Returns what a step is about where all curators share their decisions: the document, and all
     steps.
 
@@ -90,7 +90,7 @@ def shared_by_all(kept: Kept, new: GivenStep) -> Kept:
     """
     if new.version is not None:
         raise ValueError("a document has versions only in a project; leave version out")
-    return kept
+    return record
 
 
 class ConflictError(Exception):
@@ -129,7 +129,7 @@ class Store:
             OutputError: another service has it open.
         """
         place = str(path) if str(path) == ":memory:" else str(Path(path).expanduser())
-        lock = None if place == ":memory:" else _held(place)
+        lock = None if place == ":memory:" else _lock_file(place)
         try:
             connection = connect_database(place)
             _prepare(connection, place)
@@ -183,24 +183,24 @@ class Store:
             ConflictError: one has the id of another text; then none is added.
             ValueError: one has an id that is empty or too long; then none is added.
         """
-        for one in documents:
-            if not 0 < len(one.id) <= _MOST_ID:
+        for new in documents:
+            if not 0 < len(new.id) <= _MOST_ID:
                 raise ValueError(
-                    f"a document has an id of {len(one.id):,} characters; give it one of 1 to "
+                    f"a document has an id of {len(new.id):,} characters; give it one of 1 to "
                     f"{_MOST_ID:,}"
                 )
         with self._writing() as connection:
             for document in documents:
                 digest = hashlib.sha256(document.text.encode()).hexdigest()
-                found = connection.execute(
+                row = connection.execute(
                     "SELECT text_hash FROM documents WHERE id = ?", (document.id,)
                 ).fetchone()
-                if found is None:
+                if row is None:
                     rows.append_document(
                         connection,
                         DocumentRow(0, document.id, digest, codec.encode(document), who, _now()),
                     )
-                elif found[0] != digest:
+                elif row[0] != digest:
                     raise ConflictError(
                         f"a document {document.id[:200]!r} with another text is curated here; "
                         "give this one another id"
@@ -232,17 +232,17 @@ class Store:
             DamagedError: it or a step about it is damaged.
         """
         with self._lock:
-            found = self._connection.execute(
+            row = self._connection.execute(
                 "SELECT place FROM documents WHERE id = ?", (name,)
             ).fetchone()
-            if found is None:
+            if row is None:
                 raise UnknownDocumentError(
                     f"no document {name[:200]!r} is curated here; add it first"
                 )
-            kept = read_kept(self._connection, found[0])
-        if kept.document.id != name:
+            record = read_kept(self._connection, row[0])
+        if record.document.id != name:
             raise DamagedError(f"document {name[:200]!r} is damaged")
-        return kept
+        return record
 
     def documents(self) -> Iterator[Kept]:
         """Yields all documents with their steps, in the order in which they were added, but
@@ -254,13 +254,13 @@ class Store:
             with self._lock, suppress(DamagedError):
                 yield read_kept(self._connection, place)
 
-    def each(self, of: Callable[[Kept], _T], made: dict[int, tuple[int, _T]]) -> Iterator[_T]:
+    def each(self, of: Callable[[Kept], _T], cache: dict[int, tuple[int, _T]]) -> Iterator[_T]:
         """Yields what a function makes of each document, in the order in which they were added, but
         those with damage.
 
         Args:
             of: the function.
-            made: what it made before, by place, with the last step by then; what is still so is
+            cache: what it made before, by place, with the last step by then; what is still so is
                 taken from here.
         """
         with self._lock:
@@ -269,25 +269,27 @@ class Store:
                 self._connection.execute("SELECT document, number FROM ends")
             )
         for place in places:
-            found = made.get(place)
-            if found is None or found[0] != ends.get(place):
-                found = None
+            entry = cache.get(place)
+            if entry is None or entry[0] != ends.get(place):
+                entry = None
                 with self._lock, suppress(DamagedError):
-                    found = made[place] = ends.get(place, 0), of(read_kept(self._connection, place))
-            if found is not None:
-                yield found[1]
+                    entry = cache[place] = (
+                        ends.get(place, 0),
+                        of(read_kept(self._connection, place)),
+                    )
+            if entry is not None:
+                yield entry[1]
 
     def has_words(self, name: str, words: str) -> bool:
         """Returns whether the id or the text of a document has some words, without regard of
         case.
         """
         with self._lock:
-            found = self._connection.execute(
+            row = self._connection.execute(
                 "SELECT content FROM documents WHERE id = ?", (name,)
             ).fetchone()
         return (
-            words.casefold()
-            in f"{name}\n{msgspec.json.decode(found[0], type=_Text).text}".casefold()
+            words.casefold() in f"{name}\n{msgspec.json.decode(row[0], type=_Text).text}".casefold()
         )
 
     def save(self, new: GivenStep, view: Callable[[Kept, GivenStep], Kept] = shared_by_all) -> Step:
@@ -305,15 +307,19 @@ class Store:
             ValueError: the step does not apply to the document.
         """
         with self._writing() as connection:
-            kept = self.document(new.document)
+            record = self.document(new.document)
             content = _content_of(new)
             if (saved := self._saved(new.id)) is not None:
-                if saved not in kept.steps or saved.who != new.who or _content_of(saved) != content:
+                if (
+                    saved not in record.steps
+                    or saved.who != new.who
+                    or _content_of(saved) != content
+                ):
                     raise ConflictError(
                         f"the id {new.id!r} stands for another step; make a new one"
                     )
                 return saved
-            document, steps = view(kept, new)
+            document, steps = view(record, new)
             last = steps[-1].number if steps else 0
             if last != new.after:
                 raise ConflictError(
@@ -329,8 +335,8 @@ class Store:
 
     def _saved(self, name: str) -> Step | None:
         query = f"SELECT {', '.join(StepRow._fields)} FROM steps WHERE id = ?"
-        found = self._connection.execute(query, (name,)).fetchone()
-        return None if found is None else _step(StepRow(*found))
+        row = self._connection.execute(query, (name,)).fetchone()
+        return None if row is None else _step(StepRow(*row))
 
 
 def read_kept(connection: sqlite3.Connection, place: int) -> Kept:
@@ -347,8 +353,8 @@ def read_kept(connection: sqlite3.Connection, place: int) -> Kept:
 
 
 def _step(row: StepRow) -> Step:
-    found = msgspec.json.decode(row.content, type=_Content)
-    return Step(number=row.number, who=row.who, at=row.at, **msgspec.structs.asdict(found))
+    content = msgspec.json.decode(row.content, type=_Content)
+    return Step(number=row.number, who=row.who, at=row.at, **msgspec.structs.asdict(content))
 
 
 def _content_of(step: Step | GivenStep) -> bytes:
@@ -398,7 +404,7 @@ def opening_error(place: str, error: Exception) -> InputError:
     )
 
 
-def _held(place: str) -> BinaryIO:
+def _lock_file(place: str) -> BinaryIO:
     """Opens a file, creates it for its owner alone if there is none, and locks it against other
     services.
 
@@ -411,8 +417,8 @@ def _held(place: str) -> BinaryIO:
     except OSError as error:
         raise opening_error(place, error) from None
     try:
-        taken = f"another service keeps decisions in {place}; give this one a file of its own"
-        lock(stream, refusal=OutputError(taken, file=place))
+        message = f"another service keeps decisions in {place}; give this one a file of its own"
+        lock(stream, refusal=OutputError(message, file=place))
     except OutputError:
         stream.close()
         raise

@@ -25,7 +25,7 @@ from fascicle.serving.curation.store import (
     read_kept,
 )
 from fascicle.serving.curation.versions import REVIEWED, decided_by, uncounted
-from fascicle.settings.serving import read_project
+from fascicle.settings.serving import Project, read_project
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,13 +48,15 @@ def verify(path: str | os.PathLike[str]) -> Verified:
     Raises:
         InputError: it cannot be opened, or is another file.
     """
-    with _read(path) as connection:
+    with _reading(path) as connection:
         documents = steps = 0
         for place in rows.document_places(connection):
             with suppress(DamagedError):
-                found, damage = rows.document_steps(connection, rows.document_at(connection, place))
+                steps_of_document, damage = rows.document_steps(
+                    connection, rows.document_at(connection, place)
+                )
                 documents += not damage
-                steps += 0 if damage else len(found)
+                steps += 0 if damage else len(steps_of_document)
         return Verified(
             documents=documents, steps=steps, damages=tuple(rows.find_damages(connection))
         )
@@ -81,7 +83,7 @@ def repair(
         OutputError: the new file cannot be written.
     """
     with (
-        _read(path) as connection,
+        _reading(path) as connection,
         closing(sqlite3.connect(":memory:", isolation_level=None)) as new,
     ):
         damages = tuple(rows.find_damages(connection))
@@ -90,10 +92,10 @@ def repair(
         for place in rows.document_places(connection):
             with suppress(DamagedError):
                 row = rows.document_at(connection, place)
-                kept = rows.append_document(new, row)
+                copy = rows.append_document(new, row)
                 documents += 1
                 for step in rows.document_steps(connection, row)[0]:
-                    rows.append_step(new, step._replace(document=kept.place))
+                    rows.append_step(new, step._replace(document=copy.place))
                     steps += 1
         _write(new, output, overwrite=overwrite)
     return Verified(documents=documents, steps=steps, damages=damages)
@@ -117,7 +119,7 @@ def backup(
             written.
         OutputError: the copy cannot be written.
     """
-    with _read(path) as connection:
+    with _reading(path) as connection:
         if damages := tuple(rows.find_damages(connection)):
             raise InputError(
                 f"{path} is damaged ({damages[0]}); write what is intact with `fascicle curation "
@@ -180,38 +182,44 @@ def export(
             project is given.
         OutputError: the output cannot be written.
     """
-    settings = None if project is None else read_project(project)
-    known = () if settings is None else settings.curators
-    if version not in (REVIEWED, *known):
-        raise UsageError(
-            f"{version!r} is not a curator of a project; there are "
-            f"{', '.join(known) or 'none without one'}"
-        )
-    found: list[Decided] = []
-    with _read(path) as connection:
+    settings = None if project is None else _project_with(version, project)
+    if settings is None and version != REVIEWED:
+        raise UsageError(f"{version!r} is not a curator of a project; there are none without one")
+    decided: list[Decided] = []
+    with _reading(path) as connection:
         if settings is None and rows.has_versions(connection):
             raise UsageError(f"{path} has versions of several curators; give project=FILE")
         damages = tuple(rows.find_damages(connection))
-        others = uncounted(rows.version_names(connection), settings) if settings else ()
+        strangers = uncounted(rows.version_names(connection), settings) if settings else ()
         for place in rows.document_places(connection):
             with suppress(DamagedError):
-                found += decided_by(read_kept(connection, place), settings, version)
-    chosen = [one for one in found if one.finished or unfinished]
-    made = [gold_document(one) for one in chosen]
-    report = write(os.fspath(output), made, overwrite=overwrite)
+                decided += decided_by(read_kept(connection, place), settings, version)
+    exported = [document for document in decided if document.finished or unfinished]
+    gold = [gold_document(document) for document in exported]
+    report = write(os.fspath(output), gold, overwrite=overwrite)
     return Exported(
-        documents=len(made),
-        mentions=sum(len(one.mentions) for one in made),
-        left=len(found) - len(chosen),
-        undecided=sum(len(one.undecided) for one in chosen),
-        uncounted=others,
+        documents=len(gold),
+        mentions=sum(len(document.mentions) for document in gold),
+        left=len(decided) - len(exported),
+        undecided=sum(len(document.undecided) for document in exported),
+        uncounted=strangers,
         damages=damages,
         losses=tuple(report.lines()),
     )
 
 
+def _project_with(version: str, path: str | os.PathLike[str]) -> Project:
+    """Reads a project, which must have a version."""
+    project = read_project(path)
+    if version not in (REVIEWED, *project.curators):
+        raise UsageError(
+            f"{version!r} is not a curator of a project; there are {', '.join(project.curators)}"
+        )
+    return project
+
+
 @contextmanager
-def _read(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     """Opens a file for reading, as it is at this moment."""
     place = Path(path).expanduser()
     if not place.is_file():

@@ -9,14 +9,14 @@ concepts.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
 import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.lazy import cached_property
-from fascicle.core.mention import Mention, MentionKey
+from fascicle.core.mention import Fragments, Mention, MentionKey
 from fascicle.serving.curation.decisions import (
     Decided,
     Item,
@@ -48,7 +48,7 @@ def own_or_shared_version(who: NamedToken, curators: Container[str]) -> str:
 
 
 def sees_others(
-    who: NamedToken, project: Project, curators: Container[str], done: Container[str]
+    who: NamedToken, project: Project, curators: Container[str], finished: Container[str]
 ) -> bool:
     """Returns whether somebody may see the versions of others.
 
@@ -56,10 +56,10 @@ def sees_others(
         who: by their token.
         project: the project that is curated.
         curators: who have the document.
-        done: those of them who have finished it.
+        finished: those of them who have finished it.
     """
     if who.name in curators:
-        return not project.private or who.name in done
+        return not project.private or who.name in finished
     return who.may("reviewer")
 
 
@@ -72,18 +72,20 @@ class Versions:
         curators: who have it: those to whom it is assigned, and those who began when it was.
     """
 
-    def __init__(self, kept: Kept, project: Project) -> None:
+    def __init__(self, record: Kept, project: Project) -> None:
         """Stores a document with all steps about it."""
-        self.document, self._steps = kept
+        self.document, self._steps = record
         self.project = project
-        begun = {step.who if step.version is None else step.version for step in kept.steps}
-        begun.update(project.assigned(kept.document.id))
+        begun = {step.who if step.version is None else step.version for step in record.steps}
+        begun.update(project.assigned(record.document.id))
         self.curators = tuple(name for name in project.curators if name in begun)
 
     def steps(self, name: str) -> tuple[Step, ...]:
         """Returns the steps about a version."""
         return tuple(
-            one for one in self._steps if name == (one.who if one.version is None else one.version)
+            step
+            for step in self._steps
+            if name == (step.who if step.version is None else step.version)
         )
 
     def shown(self, name: str) -> Kept:
@@ -100,21 +102,23 @@ class Versions:
     @cached_property
     def done(self) -> dict[str, Decided]:
         """What those decided who have finished."""
-        return {name: one for name, one in self.by_curator.items() if one.finished}
+        return {name: version for name, version in self.by_curator.items() if version.finished}
 
     @property
     def waiting(self) -> int:
         """How many curators have neither finished nor skipped the document."""
-        return sum(not one.finished and not one.skipped for one in self.by_curator.values())
+        return sum(
+            not version.finished and not version.skipped for version in self.by_curator.values()
+        )
 
     @cached_property
     def found(self) -> dict[MentionKey, dict[str, Mention]]:
         """Mentions of those who have finished, each as every one of them has it."""
-        found: defaultdict[MentionKey, dict[str, Mention]] = defaultdict(dict)
+        mentions: defaultdict[MentionKey, dict[str, Mention]] = defaultdict(dict)
         for name, version in self.done.items():
             for mention in version.gold:
-                found[mention.key][name] = mention
-        return dict(found)
+                mentions[mention.key][name] = mention
+        return dict(mentions)
 
     @cached_property
     def united(self) -> Document:
@@ -132,13 +136,13 @@ class Versions:
         """What is decided about these mentions, by reviewers or, which no item names, because
         all agree.
         """
-        found = apply_steps(self.united, self.steps(REVIEWED))
+        decided = apply_steps(self.united, self.steps(REVIEWED))
         everyone = bool(self.done) and not self.waiting
         items = tuple(
-            self._agreed(item) if everyone and not item.verdict else item for item in found.items
+            self._agreed(item) if everyone and not item.verdict else item for item in decided.items
         )
-        finished = found.finished or (everyone and all(item.verdict for item in items))
-        return found._replace(items=items, finished=finished)
+        finished = decided.finished or (everyone and all(item.verdict for item in items))
+        return decided._replace(items=items, finished=finished)
 
     @property
     def disputed(self) -> int:
@@ -150,9 +154,9 @@ class Versions:
         or else as it is.
         """
         assert item.origin is not None
-        first, *others = self.found[item.origin.key].values()
-        same = len(others) == len(self.done) - 1 and all(
-            decided_ids(one) == decided_ids(first) for one in others
+        first, *rest = self.found[item.origin.key].values()
+        same = len(rest) == len(self.done) - 1 and all(
+            decided_ids(mention) == decided_ids(first) for mention in rest
         )
         return Item(item.origin, first, "accepted") if same else item
 
@@ -164,10 +168,10 @@ class Versions:
         gold = {
             item.origin.key: item.now for item in self.reviewed.items if item.origin and item.now
         }
-        said = [item for one in reversed(self.done.values()) for item in one.items]
+        items = [item for version in reversed(self.done.values()) for item in version.items]
         return {
             to.key: gold[now.key]
-            for to, now, *_ in said
+            for to, now, *_ in items
             if to is not None and now is not None and now.key in gold
         }
 
@@ -176,31 +180,41 @@ class Versions:
         """What is reviewed as decisions about the mentions of models; where it is open, nothing
         is decided.
         """
-        gold = {(one.type, one.spans): one for one in self.reviewed.gold}
-        still = {(one.type, one.spans) for one in self.reviewed.undecided}
-        said = {
-            item.origin.key
-            for one in self.done.values()
-            for item in one.items
-            if item.verdict and item.origin
-        }
-        items = []
-        for origin in self.document.mentions:
-            place = (origin.type, origin.spans)
-            now = gold.get(place) or (None if place in still else self._changed.get(origin.key))
-            if now is not None:
-                items.append(Item(origin, now, find_verdict(origin, now)))
-            elif place in still or origin.key not in said or not self.reviewed.finished:
-                items.append(Item(origin))
-            else:
-                items.append(Item(origin, None, "rejected"))
-        there = {(one.type, one.spans) for one in self.document.mentions}
-        named = {item.now.key for item in items if item.now is not None}
-        items += [Item(None, one, "added") for one in gold.values() if one.key not in named]
+        gold = {(mention.type, mention.spans): mention for mention in self.reviewed.gold}
+        items = [self._item_of(origin, gold) for origin in self.document.mentions]
+        places = {(mention.type, mention.spans) for mention in self.document.mentions}
+        keys = {item.now.key for item in items if item.now is not None}
         items += [
-            Item(one) for one in self.reviewed.undecided if (one.type, one.spans) not in there
+            Item(None, mention, "added") for mention in gold.values() if mention.key not in keys
+        ]
+        items += [
+            Item(mention)
+            for mention in self.reviewed.undecided
+            if (mention.type, mention.spans) not in places
         ]
         return Decided(self.document, tuple(items), self.reviewed.finished, active(self._steps))
+
+    def _item_of(self, origin: Mention, gold: Mapping[tuple[str, Fragments], Mention]) -> Item:
+        """Returns what is decided about a mention of a model."""
+        place = (origin.type, origin.spans)
+        is_open = place in self._open_places
+        now = gold.get(place) or (None if is_open else self._changed.get(origin.key))
+        if now is not None:
+            return Item(origin, now, find_verdict(origin, now))
+        if is_open or origin.key not in self._decided_keys or not self.reviewed.finished:
+            return Item(origin)
+        return Item(origin, None, "rejected")
+
+    @cached_property
+    def _open_places(self) -> set[tuple[str, Fragments]]:
+        """Types and places of the mentions about which reviewers have not decided."""
+        return {(mention.type, mention.spans) for mention in self.reviewed.undecided}
+
+    @cached_property
+    def _decided_keys(self) -> set[MentionKey]:
+        """Keys of the mentions of models about which a curator who has finished has decided."""
+        items = (item for version in self.done.values() for item in version.items)
+        return {item.origin.key for item in items if item.verdict and item.origin}
 
     def check_seen(self, who: NamedToken, name: str) -> None:
         """Raises an error for a version that somebody may not see, or that nobody has.
@@ -210,13 +224,13 @@ class Versions:
         """
         is_own = name == who.name and name in self.curators
         if not is_own and not sees_others(who, self.project, self.curators, self.done):
-            told = (
+            reason = (
                 "is assigned to others"
                 if who.name not in self.curators
                 else "has versions of others, which you see when yours is finished"
             )
             raise ProblemError(
-                403, f"the document {self.document.id[:200]!r} {told}", code="hidden"
+                403, f"the document {self.document.id[:200]!r} {reason}", code="hidden"
             )
         if name not in (REVIEWED, *self.curators):
             raise ProblemError(
@@ -248,12 +262,12 @@ class Versions:
         return self.shown(name)
 
 
-def decided_by(kept: Kept, project: Project | None, version: str) -> tuple[Decided, ...]:
+def decided_by(record: Kept, project: Project | None, version: str) -> tuple[Decided, ...]:
     """Returns what is decided about a document in a version, as decisions about the mentions of
     models.
 
     Args:
-        kept: the document, with all steps about it.
+        record: the document, with all steps about it.
         project: without one, all decisions are of one version.
         version: name of a curator, or ``REVIEWED``.
 
@@ -261,8 +275,8 @@ def decided_by(kept: Kept, project: Project | None, version: str) -> tuple[Decid
         Nothing if the curator does not have the document.
     """
     if project is None:
-        return (apply_steps(*kept),)
-    versions = Versions(kept, project)
+        return (apply_steps(*record),)
+    versions = Versions(record, project)
     if version == REVIEWED:
         return (versions.final,)
     return (versions.by_curator[version],) if version in versions.curators else ()

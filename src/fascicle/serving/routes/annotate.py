@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from typing import Final
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from typing import Any, Final
 
 import msgspec
 from starlette.requests import Request
@@ -51,28 +51,30 @@ _QUERY: Final = (
         means="tell so many concepts of each mention, the best first",
     ),
 )
-_NAMES: Final = tuple(one.name for one in _QUERY)
+_NAMES: Final = tuple(query.name for query in _QUERY)
 
 
 async def annotate(request: Request, service: Service) -> Response:
     """Annotates documents."""
     check_names(request, _NAMES)
     form = media_type(request, (JSON, *MEDIA_TYPES))
-    pool, options = _asked(request, service)
+    pool, options = _pool_and_options(request, service)
     raw = (await read_json(request, service.settings, RawDocuments)).documents
     if len(raw) > (most := service.settings.documents):
         raise ProblemError(
             413, f"{len(raw):,} documents were sent at once, and {most:,} are allowed; send fewer"
         )
-    given = [service.read(bytes(one), name=f"text-{at}") for at, one in enumerate(raw, start=1)]
-    answers = await service.annotate(pool, given, options)
-    request.state.told = _told(given, answers)
+    inputs = [
+        service.read(bytes(document), name=f"text-{at}") for at, document in enumerate(raw, start=1)
+    ]
+    answers = await service.annotate(pool, inputs, options)
+    request.state.facts = _log_facts(inputs, answers)
     if form == JSON:
         return Response(_ENCODER.encode(RawAnswers(documents=tuple(answers))), media_type=JSON)
     return await _in_format(service, answers, form)
 
 
-def _asked(request: Request, service: Service) -> tuple[Pool, Options]:
+def _pool_and_options(request: Request, service: Service) -> tuple[Pool, Options]:
     """Returns the workers and the options that a request asks for.
 
     Raises:
@@ -100,7 +102,7 @@ async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> R
     """Writes documents in a format that cannot hold problems; responds with the problems if any
     document failed.
     """
-    if wrong := [one for one in answers if one.problem is not None]:
+    if wrong := [answer for answer in answers if answer.problem is not None]:
         content = _ENCODER.encode(
             {
                 "title": "Not all documents are done",
@@ -114,18 +116,18 @@ async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> R
             }
         )
         return Response(content, 422, media_type=MEDIA_TYPE)
-    documents = [one.document for one in answers if isinstance(one.document, msgspec.Raw)]
+    documents = [answer.document for answer in answers if isinstance(answer.document, msgspec.Raw)]
     content, losses = await write_file(service, documents, format_named(MEDIA_TYPES[form]))
     return Response(content, media_type=form, headers={"Fascicle-Losses": losses})
 
 
-def _told(given: list[Document | RawAnswer], answers: list[RawAnswer]) -> dict[str, object]:
+def _log_facts(inputs: list[Document | RawAnswer], answers: list[RawAnswer]) -> dict[str, object]:
     """Returns the facts about documents that may be logged: counts and lengths."""
     counts: dict[str, int] = {}
-    for one in answers:
-        counts[one.status] = counts.get(one.status, 0) + 1
+    for answer in answers:
+        counts[answer.status] = counts.get(answer.status, 0) + 1
     return {
-        "characters": sum(len(one.text) for one in given if isinstance(one, Document)),
+        "characters": sum(len(answer.text) for answer in inputs if isinstance(answer, Document)),
         "documents": counts,
     }
 
@@ -134,32 +136,23 @@ async def stream(request: Request, service: Service) -> Response:
     """Annotates documents line by line, while they arrive."""
     check_names(request, _NAMES)
     media_type(request, (NDJSON, JSON))
-    pool, options = _asked(request, service)
+    pool, options = _pool_and_options(request, service)
     ahead = _Ahead(most=service.settings.queue)
+    documents = _documents(_lines(request, service), service)
 
-    async def read() -> None:
-        try:
-            async for given in _documents(_lines(request, service), service):
-                answer = service.annotate(pool, [given], options, waits=True)
-                await ahead.put(
-                    asyncio.create_task(answer),
-                    len(given.text) if isinstance(given, Document) else 0,
-                )
-        except ProblemError as error:
-            await ahead.put(error, 0)
-        finally:
-            await ahead.put(None, 0)
+    def annotate(document: Document | RawAnswer) -> Coroutine[Any, Any, list[RawAnswer]]:
+        return service.annotate(pool, [document], options, waits=True)
 
     async def answers() -> AsyncGenerator[bytes, None]:
         counts: dict[str, int] = {}
-        request.state.told = {"documents": counts}
-        reading = asyncio.create_task(read())
+        request.state.facts = {"documents": counts}
+        reading = asyncio.create_task(ahead.fill(documents, annotate))
         try:
-            while (one := await ahead.get()) is not None:
-                if isinstance(one, ProblemError):
-                    yield _ENCODER.encode({"problem": one.problem}) + b"\n"
+            while (entry := await ahead.get()) is not None:
+                if isinstance(entry, ProblemError):
+                    yield _ENCODER.encode({"problem": entry.problem}) + b"\n"
                 else:
-                    (answer,) = await one
+                    (answer,) = await entry
                     counts[answer.status] = counts.get(answer.status, 0) + 1
                     yield _ENCODER.encode(answer) + b"\n"
         finally:
@@ -179,30 +172,45 @@ class _Ahead:
         ] = asyncio.Queue()
         self._room = asyncio.Condition()
 
+    async def fill(
+        self,
+        documents: AsyncIterator[Document | RawAnswer],
+        annotate: Callable[[Document | RawAnswer], Coroutine[Any, Any, list[RawAnswer]]],
+    ) -> None:
+        """Puts in the answers of all documents, the problem that ends them, and ``None``."""
+        try:
+            async for document in documents:
+                size = len(document.text) if isinstance(document, Document) else 0
+                await self.put(asyncio.create_task(annotate(document)), size)
+        except ProblemError as error:
+            await self.put(error, 0)
+        finally:
+            await self.put(None, 0)
+
     async def put(
-        self, one: asyncio.Task[list[RawAnswer]] | ProblemError | None, characters: int
+        self, entry: asyncio.Task[list[RawAnswer]] | ProblemError | None, characters: int
     ) -> None:
         async with self._room:
             await self._room.wait_for(
                 lambda: self._characters <= self._most and self._queue.qsize() < _AHEAD
             )
             self._characters += characters
-            self._queue.put_nowait((one, characters))
+            self._queue.put_nowait((entry, characters))
 
     async def get(self) -> asyncio.Task[list[RawAnswer]] | ProblemError | None:
-        one, characters = await self._queue.get()
-        if isinstance(one, asyncio.Task):
-            await asyncio.wait([one])
+        entry, characters = await self._queue.get()
+        if isinstance(entry, asyncio.Task):
+            await asyncio.wait([entry])
         async with self._room:
             self._characters -= characters
             self._room.notify_all()
-        return one
+        return entry
 
     def cancel(self) -> None:
         while not self._queue.empty():
-            one, _ = self._queue.get_nowait()
-            if isinstance(one, asyncio.Task):
-                one.cancel()
+            entry, _ = self._queue.get_nowait()
+            if isinstance(entry, asyncio.Task):
+                entry.cancel()
 
 
 async def _documents(
@@ -222,14 +230,14 @@ async def _lines(request: Request, service: Service) -> AsyncIterator[bytes]:
     parts: list[bytes] = []
     size = 0
     async for chunk in read_chunks(request, service.settings, most=1 << 62, paced=False):
-        first, *others = chunk.split(b"\n")
+        first, *rest = chunk.split(b"\n")
         parts.append(first)
         size += len(first)
         if size > service.settings.body:
             raise ProblemError(
                 413, f"a line has more than {service.settings.body:,} bytes; divide its document"
             )
-        for line in others:
+        for line in rest:
             yield b"".join(parts)
             parts, size = [line], len(line)
     yield b"".join(parts)

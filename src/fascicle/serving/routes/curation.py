@@ -135,23 +135,23 @@ async def about(request: Request, service: Service) -> Response:
 async def add(request: Request, service: Service) -> Response:
     """Adds documents."""
     check_names(request, ())
-    given = await read_json(request, service.settings, _RawDocuments)
-    _check_curator(request, given.who)
+    content = await read_json(request, service.settings, _RawDocuments)
+    _check_curator(request, content.who)
     project, who = service.settings.project, request.state.who
     if project is not None and not who.may("reviewer"):
         raise ProblemError(
             403, "reviewers add the documents of a project; open one that is assigned to you"
         )
-    documents = service.documents(given.documents)
-    kept = await use_store(service, lambda store: store.add(documents, given.who))
-    return json_answer({"documents": [_curated(one, who, project) for one in kept]})
+    documents = service.documents(content.documents)
+    records = await use_store(service, lambda store: store.add(documents, content.who))
+    return json_answer({"documents": [_curated(record, who, project) for record in records]})
 
 
 async def documents(request: Request, service: Service) -> Response:
     """Returns the progress of some documents."""
-    check_names(request, [one.name for one in _LIST])
+    check_names(request, [query.name for query in _LIST])
     who, project = request.state.who, service.settings.project
-    asked = Asked(
+    page = Asked(
         order=query_value(request, "order", Order, "added"),
         show=query_value(request, "show", Show, "all"),
         mine=who.name or query_value(request, "who", str, ""),
@@ -160,9 +160,7 @@ async def documents(request: Request, service: Service) -> Response:
         most=query_value(request, "most", Most, 100),
     )
     return json_answer(
-        await use_store(
-            service, lambda store: list_page(store, service.listed, asked, who, project)
-        )
+        await use_store(service, lambda store: list_page(store, service.listed, page, who, project))
     )
 
 
@@ -189,11 +187,11 @@ async def step(request: Request, service: Service) -> Response:
         # so that the file says that it is of a project
         new = msgspec.structs.replace(new, version=new.who)
 
-    def view(kept: Kept, new: GivenStep) -> Kept:
+    def view(record: Kept, new: GivenStep) -> Kept:
         return (
-            shared_by_all(kept, new)
+            shared_by_all(record, new)
             if project is None
-            else Versions(kept, project).changed_by(who, new)
+            else Versions(record, project).changed_by(who, new)
         )
 
     return json_answer(
@@ -208,6 +206,37 @@ async def export(request: Request, service: Service) -> Response:
     only: bool = query_value(request, "finished", bool, False)
     version: str | None = query_value(request, "version", str, None)
     who, project = request.state.who, service.settings.project
+    _check_export(request, what, version, project)
+    versions = await use_store(
+        service,
+        lambda store: [_version(decided, who, project, version) for decided in store.documents()],
+    )
+    exported = [
+        decided for decided in versions if decided is not None and (decided.finished or not only)
+    ]
+    counts = {
+        "damages": len(service.curation.damages) if service.curation else 0,
+        "hidden": versions.count(None),
+        "undecided": sum(len(decided.undecided) for decided in exported) if project else 0,
+    }
+    remarks = ", ".join(f"{name}={count}" for name, count in counts.items() if count)
+    if what == "rules":
+        return file_answer(rules_table(exported).encode(), "curation.tsv", remarks)
+    form = find_writable(
+        "label-studio" if what == "tasks" else request.query_params.get("format", "jsonl")
+    )
+    gold = [gold_document(decided, beside=what == "tasks") for decided in exported]
+    content, losses = await write_file(
+        service, [msgspec.Raw(codec.encode(document)) for document in gold], form
+    )
+    return file_answer(
+        content, f"{what}{format_suffix(form)}", ", ".join(filter(None, (remarks, losses)))
+    )
+
+
+def _check_export(
+    request: Request, what: _What, version: str | None, project: Project | None
+) -> None:
     if what != "gold" and "format" in request.query_params:
         raise ProblemError(
             422, f"the parameter format is for what=gold; leave it out with what={what}"
@@ -218,28 +247,6 @@ async def export(request: Request, service: Service) -> Response:
             f"there is no version {version[:100]!r}; name a curator of the project, or leave it "
             "out",
         )
-    kept = await use_store(
-        service, lambda store: [_version(one, who, project, version) for one in store.documents()]
-    )
-    found = [one for one in kept if one is not None and (one.finished or not only)]
-    counts = {
-        "damages": len(service.curation.damages) if service.curation else 0,
-        "hidden": kept.count(None),
-        "undecided": sum(len(one.undecided) for one in found) if project else 0,
-    }
-    left = ", ".join(f"{name}={count}" for name, count in counts.items() if count)
-    if what == "rules":
-        return file_answer(rules_table(found).encode(), "curation.tsv", left)
-    form = find_writable(
-        "label-studio" if what == "tasks" else request.query_params.get("format", "jsonl")
-    )
-    made = [gold_document(one, beside=what == "tasks") for one in found]
-    content, losses = await write_file(
-        service, [msgspec.Raw(codec.encode(one)) for one in made], form
-    )
-    return file_answer(
-        content, f"{what}{format_suffix(form)}", ", ".join(filter(None, (left, losses)))
-    )
 
 
 async def take_file(request: Request, service: Service) -> Response:
@@ -252,41 +259,41 @@ async def take_file(request: Request, service: Service) -> Response:
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
         await save_content(request, service.settings, path, most=service.settings.body)
-        found = await read_file(service, path, "auto")
-    if found.problems:
-        raise ProblemError(422, found.problems[0], code="format")
-    given = [codec.decode(bytes(one)) for one in found.documents]
+        file = await read_file(service, path, "auto")
+    if file.problems:
+        raise ProblemError(422, file.problems[0], code="format")
+    documents = [codec.decode(bytes(document)) for document in file.documents]
     project = service.settings.project
 
-    def taken_by(store: Store) -> Imported:
+    def import_into(store: Store) -> Imported:
         if project is not None:
-            for one in given:
+            for document in documents:
                 with suppress(UnknownDocumentError):
-                    Versions(store.document(one.id), project).check_seen(
+                    Versions(store.document(document.id), project).check_seen(
                         request.state.who, REVIEWED
                     )
-        return import_gold(store, given, who, project)
+        return import_gold(store, documents, who, project)
 
     return json_answer(
-        msgspec.structs.replace(await use_store(service, taken_by), notes=found.notes)
+        msgspec.structs.replace(await use_store(service, import_into), notes=file.notes)
     )
 
 
-def _check_curator(request: Request, given: str) -> None:
+def _check_curator(request: Request, curator: str) -> None:
     """Raises an error if a curator is not the one whose token it is.
 
     Raises:
         ProblemError: decisions would be saved under the name of somebody else.
     """
     name = request.state.who.name
-    if name and given != name:
+    if name and curator != name:
         raise ProblemError(
             403, f"this token is that of {name!r}; decisions are saved only under this name"
         )
 
 
 def _curated(
-    kept: Kept, who: NamedToken, project: Project | None, version: str | None = None
+    record: Kept, who: NamedToken, project: Project | None, version: str | None = None
 ) -> dict[str, Any]:
     """Returns a version of a document, by default that at which somebody works.
 
@@ -294,32 +301,32 @@ def _curated(
         ProblemError: they may not see it, or there is none.
     """
     if project is not None:
-        versions = Versions(kept, project)
+        versions = Versions(record, project)
         version = own_or_shared_version(who, versions.curators) if version is None else version
         versions.check_seen(who, version)
-        kept = versions.shown(version)
+        record = versions.shown(version)
     return {
-        "document": msgspec.Raw(codec.encode(kept.document)),
-        "steps": kept.steps,
+        "document": msgspec.Raw(codec.encode(record.document)),
+        "steps": record.steps,
         "version": version,
     }
 
 
 def _version(
-    kept: Kept, who: NamedToken, project: Project | None, version: str | None
+    record: Kept, who: NamedToken, project: Project | None, version: str | None
 ) -> Decided | None:
     """Returns what is decided in a version of a document, see `_curated`; ``None`` if they may
     not see it.
     """
     if project is None:
-        return apply_steps(*kept)
-    versions = Versions(kept, project)
+        return apply_steps(*record)
+    versions = Versions(record, project)
     name = own_or_shared_version(who, versions.curators) if version is None else version
     try:
         versions.check_seen(who, name)
     except ProblemError:
         return None
-    return decided_by(kept, project, name)[0]
+    return decided_by(record, project, name)[0]
 
 
 _EXAMPLE: Final = {

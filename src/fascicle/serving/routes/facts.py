@@ -135,14 +135,14 @@ async def concept(request: Request, service: Service) -> Response:
             422, f"{curie[:100]!r} is not a CURIE; give prefix:local, such as MESH:D003920"
         )
     pool = service.pool(request.query_params.get("pipeline", ""))
-    found = await _asked(service, pool, Task(order=Look(curie=curie)))
-    assert isinstance(found, Looked)
-    if found.concept is None:
+    answer = await _run_task(service, pool, Task(order=Look(curie=curie)))
+    assert isinstance(answer, Looked)
+    if answer.concept is None:
         raise ProblemError(
             404, f"no pack of this pipeline has the concept {curie[:100]!r}", code="unknown-name"
         )
     page = f"{_PAGE}{quote(curie, safe=':')}"
-    return Response(msgspec.json.encode({**found.concept, "page": page}), media_type=JSON)
+    return Response(msgspec.json.encode({**answer.concept, "page": page}), media_type=JSON)
 
 
 async def concepts(request: Request, service: Service) -> Response:
@@ -154,9 +154,9 @@ async def concepts(request: Request, service: Service) -> Response:
     kind: str = query_value(request, "type", str, "")
     most: int = query_value(request, "most", _Most, 10)
     pool = service.pool(request.query_params.get("pipeline", ""))
-    found = await _asked(service, pool, Task(order=Search(query=query, kind=kind, most=most)))
-    assert isinstance(found, Searched)
-    return Response(msgspec.json.encode({"concepts": found.concepts}), media_type=JSON)
+    answer = await _run_task(service, pool, Task(order=Search(query=query, kind=kind, most=most)))
+    assert isinstance(answer, Searched)
+    return Response(msgspec.json.encode({"concepts": answer.concepts}), media_type=JSON)
 
 
 async def why(request: Request, service: Service) -> Response:
@@ -171,22 +171,22 @@ async def why(request: Request, service: Service) -> Response:
             document.problem.status, document.problem.detail, code=document.problem.code
         )
     order = Explain(document=msgspec.Raw(codec.encode(document)), candidates=most)
-    found = await _asked(service, pool, Task(order=order, characters=len(document.text) + 1))
-    assert isinstance(found, Answer)
-    return Response(msgspec.json.encode({"decisions": found.decisions or ()}), media_type=JSON)
+    answer = await _run_task(service, pool, Task(order=order, characters=len(document.text) + 1))
+    assert isinstance(answer, Answer)
+    return Response(msgspec.json.encode({"decisions": answer.decisions or ()}), media_type=JSON)
 
 
-async def _asked(service: Service, pool: Pool, task: Task) -> WorkerAnswer:
-    (found,) = await service.ask(pool, [task])
-    if found is None:
+async def _run_task(service: Service, pool: Pool, task: Task) -> WorkerAnswer:
+    (answer,) = await service.ask(pool, [task])
+    if answer is None:
         raise ProblemError(
             504, f"this was not done within {service.settings.seconds:g} s; ask again later"
         )
-    if isinstance(found, Looked | Searched) or (
-        isinstance(found, Answer) and found.failure is None
+    if isinstance(answer, Looked | Searched) or (
+        isinstance(answer, Answer) and answer.failure is None
     ):
-        return found
-    failure = task_failure(found)
+        return answer
+    failure = task_failure(answer)
     raise ProblemError(
         422, f"this cannot be answered ({failure.error}: {failure.message})", code="prediction"
     )

@@ -43,7 +43,7 @@ _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
 
 async def formats(request: Request, service: Service) -> Response:
     """Returns the formats."""
-    found = tuple(
+    facts = tuple(
         FileFormat(
             name=form.name,
             means=form.means,
@@ -54,7 +54,7 @@ async def formats(request: Request, service: Service) -> Response:
         )
         for form in FORMATS.values()
     )
-    return Response(msgspec.json.encode(FileFormats(formats=found)), media_type=JSON)
+    return Response(msgspec.json.encode(FileFormats(formats=facts)), media_type=JSON)
 
 
 async def read(request: Request, service: Service) -> Response:
@@ -72,10 +72,10 @@ async def read(request: Request, service: Service) -> Response:
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
         await save_content(request, service.settings, path, most=service.settings.body)
-        found = await read_file(service, path, form)
-    if found.problems and not found.documents:
-        raise ProblemError(422, found.problems[0], code="format")
-    answer = {name: getattr(found, name) for name in ("documents", "format", "notes", "problems")}
+        file = await read_file(service, path, form)
+    if file.problems and not file.documents:
+        raise ProblemError(422, file.problems[0], code="format")
+    answer = {name: getattr(file, name) for name in ("documents", "format", "notes", "problems")}
     return Response(msgspec.json.encode(answer), media_type=JSON)
 
 
@@ -84,7 +84,7 @@ async def write(request: Request, service: Service) -> Response:
     check_names(request, ("format",))
     form = find_writable(request.query_params.get("format", "jsonl"))
     raw = (await read_json(request, service.settings, RawDocuments)).documents
-    documents = [msgspec.Raw(codec.encode(one)) for one in service.documents(raw)]
+    documents = [msgspec.Raw(codec.encode(document)) for document in service.documents(raw)]
     content, losses = await write_file(service, documents, form)
     return file_answer(content, f"documents{format_suffix(form)}", losses)
 
@@ -135,7 +135,7 @@ ROUTES: Final = (
 
 async def submit(request: Request, service: Service) -> Response:
     """Accepts a file, and returns the id of its job."""
-    check_names(request, [one.name for one in _QUERY])
+    check_names(request, [query.name for query in _QUERY])
     params = request.query_params
     pipeline = service.name_of(params.get("pipeline", ""))
     service.jobs.of_pipeline(pipeline)
@@ -171,8 +171,8 @@ async def job(request: Request, service: Service) -> Response:
 async def jobs(request: Request, service: Service) -> Response:
     """Returns all jobs that the token may see: its own, or for an administrator all."""
     check_names(request, ())
-    found = tuple(one for one in service.jobs.all() if _sees(request, one))
-    return Response(msgspec.json.encode(JobList(jobs=found)), media_type=JSON)
+    visible = tuple(job for job in service.jobs.all() if _sees(request, job))
+    return Response(msgspec.json.encode(JobList(jobs=visible)), media_type=JSON)
 
 
 def _own(request: Request, service: Service) -> Job:
@@ -181,12 +181,12 @@ def _own(request: Request, service: Service) -> Job:
     Raises:
         ProblemError: there is none of this id.
     """
-    found = service.jobs.get(request.path_params["id"])
-    return found if _sees(request, found) else service.jobs.get("")
+    job = service.jobs.get(request.path_params["id"])
+    return job if _sees(request, job) else service.jobs.get("")
 
 
-def _sees(request: Request, one: Job) -> bool:
-    return one.who == request.state.who.name or bool(request.state.who.may("administrator"))
+def _sees(request: Request, job: Job) -> bool:
+    return job.who == request.state.who.name or bool(request.state.who.may("administrator"))
 
 
 async def result(request: Request, service: Service) -> Response:

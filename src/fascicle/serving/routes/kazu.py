@@ -5,6 +5,7 @@ See https://github.com/AstraZeneca/KAZU, ``kazu.web``.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Annotated, Any, Final
@@ -46,11 +47,13 @@ class KazuText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         if isinstance(self.text, str):
             return Document(id=name, text=self.text)
         assert isinstance(self.sections, dict)
-        found, at = list[Section](), 0
+        sections, at = list[Section](), 0
         for title, text in self.sections.items():
-            found.append(Section(at, at + len(text), title))
+            sections.append(Section(at, at + len(text), title))
             at += len(text) + len(_BETWEEN)
-        return Document(id=name, text=_BETWEEN.join(self.sections.values()), sections=tuple(found))
+        return Document(
+            id=name, text=_BETWEEN.join(self.sections.values()), sections=tuple(sections)
+        )
 
 
 _ANY: Final[Any] = list[KazuText] | KazuText
@@ -83,10 +86,10 @@ async def linking_only(request: Request, service: Service) -> Response:
 
 async def ls_annotations(request: Request, service: Service) -> Response:
     """Annotates one document, and returns it as tasks of Label Studio too."""
-    (document,) = await _done(request, service, Options(), kind=KazuText)
+    (document,) = await _annotate(request, service, Options(), kind=KazuText)
     tasks = tuple(_tasks(document))
-    told = KazuAnnotations(ls_view=_view(document), ls_tasks=tasks, doc=document)
-    return Response(msgspec.json.encode(told), media_type=JSON)
+    answer = KazuAnnotations(ls_view=_view(document), ls_tasks=tasks, doc=document)
+    return Response(msgspec.json.encode(answer), media_type=JSON)
 
 
 async def pipeline_steps(request: Request, service: Service) -> Response:
@@ -106,11 +109,11 @@ async def _answer(
     kind: Any = _ANY,
     entity_class: str = "",
 ) -> Response:
-    done = await _done(request, service, options, kind=kind, entity_class=entity_class)
-    return Response(msgspec.json.encode(done), media_type=JSON)
+    documents = await _annotate(request, service, options, kind=kind, entity_class=entity_class)
+    return Response(msgspec.json.encode(documents), media_type=JSON)
 
 
-async def _done(
+async def _annotate(
     request: Request, service: Service, options: Options, *, kind: Any, entity_class: str = ""
 ) -> list[KazuDocument]:
     """Annotates the documents of a request.
@@ -127,36 +130,49 @@ async def _done(
     """
     check_names(request, ("pipeline", "entity_class") if entity_class else ("pipeline",))
     pool = service.pool(request.query_params.get("pipeline", ""))
-    if not options.find and not any(
-        step.gives == ("links",) for step in (pool.facts.steps if pool.facts else ())
-    ):
+    steps = pool.facts.steps if pool.facts else ()
+    if not options.find and not any(step.gives == ("links",) for step in steps):
         raise ProblemError(
             422, "no step of this pipeline only links; name another one: ?pipeline=NAME"
         )
-    given = await read_json(request, service.settings, kind)
-    texts = given if isinstance(given, list) else [given]
+    texts = await _read_texts(request, service, kind)
+    documents = [document.as_document(f"text-{at}") for at, document in enumerate(texts, start=1)]
+    if entity_class:
+        documents = [_of_one_mention_each(document, entity_class) for document in documents]
+    answers = await service.annotate(
+        pool, [service.checked(document) for document in documents], options
+    )
+    for document in answers:
+        if document.problem is not None:
+            raise ProblemError(
+                document.problem.status,
+                f"{document.id}: {document.problem.detail}",
+                code=document.problem.code,
+            )
+    annotated = [
+        document.document for document in answers if isinstance(document.document, msgspec.Raw)
+    ]
+    content, _ = await write_file(service, annotated, format_named("kazu"))
+    return [msgspec.json.decode(line, type=KazuDocument) for line in content.splitlines()]
+
+
+async def _read_texts(request: Request, service: Service, kind: Any) -> list[KazuText]:
+    body = await read_json(request, service.settings, kind)
+    texts = body if isinstance(body, list) else [body]
     if len(texts) > service.settings.documents:
         raise ProblemError(
             413,
             f"{len(texts):,} documents were sent, and {service.settings.documents:,} are allowed",
         )
-    documents = [one.as_document(f"text-{at}") for at, one in enumerate(texts, start=1)]
-    if entity_class:
-        documents = [_of_one_mention_each(one, entity_class) for one in documents]
-    answers = await service.annotate(pool, [service.checked(one) for one in documents], options)
-    for one in answers:
-        if one.problem is not None:
-            raise ProblemError(
-                one.problem.status, f"{one.id}: {one.problem.detail}", code=one.problem.code
-            )
-    done = [one.document for one in answers if isinstance(one.document, msgspec.Raw)]
-    content, _ = await write_file(service, done, format_named("kazu"))
-    return [msgspec.json.decode(line, type=KazuDocument) for line in content.splitlines()]
+    return texts
 
 
 def _of_one_mention_each(document: Document, kind: str) -> Document:
     """Returns a document in which each section that is not blank is a mention."""
-    spans = [(one.start, one.end) for one in document.sections or (Section(0, len(document.text)),)]
+    spans = [
+        (section.start, section.end)
+        for section in document.sections or (Section(0, len(document.text)),)
+    ]
     mentions = [
         Mention((span,), kind, source=_LINKING_ONLY)
         for span in spans
@@ -174,9 +190,9 @@ def _tasks(document: KazuDocument) -> Iterator[dict[str, Any]]:
     for number, section in enumerate(document.sections):
         name = f"{document.idx}_{section['name']}_{number}"
         regions = [
-            one
+            region
             for at, entity in enumerate(_entities(section))
-            for one in _regions(entity, section["text"], at)
+            for region in _regions(entity, section["text"], at)
         ]
         yield {
             "data": {"text": section["text"], "id": name},
@@ -196,34 +212,34 @@ def _regions(entity: Mapping[str, Any], text: str, number: int) -> Iterator[dict
         }
         label = {**place, "score": 1.0, "labels": [entity["entity_class"]]}
         yield {**own, "from_name": "ner", "type": "labels", "value": label}
-        chosen = sorted(_concepts(entity)) or [("None", "unmapped|unmapped")]
+        concepts = sorted(_concepts(entity)) or [("None", "unmapped|unmapped")]
         yield {
             **own,
             "from_name": "taxonomy",
             "type": "taxonomy",
-            "value": {**place, "taxonomy": chosen},
+            "value": {**place, "taxonomy": concepts},
         }
         if before:
-            joined = {
+            relation = {
                 "from_id": before,
                 "to_id": own["id"],
                 "direction": "right",
                 "labels": [PARTS],
             }
-            yield {**joined, "type": "relation"}
+            yield {**relation, "type": "relation"}
         before = own["id"]
 
 
 def _entities(section: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = section.get("entities", ())
-    return found
+    entities: Sequence[Mapping[str, Any]] = section.get("entities", ())
+    return entities
 
 
 def _concepts(entity: Mapping[str, Any]) -> set[tuple[str, str]]:
     """Returns the vocabulary of each concept of an entity, with its name and identifier."""
     return {
-        (one["source"], f"{one['default_label']}|{one['idx']}")
-        for one in entity.get("mappings", ())
+        (mapping["source"], f"{mapping['default_label']}|{mapping['idx']}")
+        for mapping in entity.get("mappings", ())
     }
 
 
@@ -233,15 +249,11 @@ def _view(document: KazuDocument) -> str:
     labels = "".join(
         _element("Label", kind) for kind in sorted({entity["entity_class"] for entity in entities})
     )
-    concepts = sorted({one for entity in entities for one in _concepts(entity)})
-    choices = "".join(
-        _element(
-            "Choice",
-            source,
-            "".join(_element("Choice", one) for other, one in concepts if other == source),
-        )
-        for source in dict.fromkeys(source for source, _ in concepts)
-    )
+    concepts = sorted({concept for entity in entities for concept in _concepts(entity)})
+    by_source: defaultdict[str, str] = defaultdict(str)
+    for source, name in concepts:
+        by_source[source] += _element("Choice", name)
+    choices = "".join(_element("Choice", *choice) for choice in by_source.items())
     return (
         '<View style="display: '
         f'flex;"><View><View><Relations>{_element("Relation", PARTS)}</Relations>'

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord
+from fascicle.core.document import Mention
 from fascicle.serving.content import check_names
 from fascicle.serving.curation.decisions import After, Item, Remark, Step
 from fascicle.serving.curation.store import Store
@@ -105,12 +106,12 @@ async def review(request: Request, service: Service) -> Response:
             "versions": [
                 Version(
                     who=name,
-                    finished=one.finished,
-                    skipped=one.skipped,
-                    mentions=tuple(map(After.of, one.gold)),
-                    notes=one.remarks,
+                    finished=version.finished,
+                    skipped=version.skipped,
+                    mentions=tuple(map(After.of, version.gold)),
+                    notes=version.remarks,
                 )
-                for name, one in versions.by_curator.items()
+                for name, version in versions.by_curator.items()
             ],
             "items": [
                 _item(item, versions) for item in versions.reviewed.items if item.origin is not None
@@ -130,34 +131,38 @@ async def agreement(request: Request, service: Service) -> Response:
     """Returns how far curators agree."""
     check_names(request, ())
     project, who = _project(service), request.state.who
-    return json_answer(await use_store(service, lambda store: _agreed(store, project, who)))
+    return json_answer(
+        await use_store(service, lambda store: _measure_agreement(store, project, who))
+    )
 
 
-def _agreed(store: Store, project: Project, who: NamedToken) -> Agreements:
+def _measure_agreement(store: Store, project: Project, who: NamedToken) -> Agreements:
     """Measures the agreement of curators on the documents that they have finished, of those that
     somebody may see.
     """
     # few services are asked for it
     from fascicle.evaluation.comparison.agreement import agreement, alphas
 
-    every = (Versions(kept, project) for kept in store.documents())
-    found = [one for one in every if sees_others(who, project, one.curators, one.done)]
-    sides = {
-        name: {one.document.id: one.done[name].gold for one in found if name in one.done}
-        for name in project.curators
-    }
+    every = (Versions(record, project) for record in store.documents())
+    visible = [each for each in every if sees_others(who, project, each.curators, each.done)]
+    sides = {name: _gold_by_document(name, visible) for name in project.curators}
     pairs = []
     for first, second in combinations(project.curators, 2):
-        both = [one.document for one in found if first in one.done and second in one.done]
-        if both:
-            numbers = agreement(both, sides[first], sides[second])
+        shared = [each.document for each in visible if {first, second} <= each.done.keys()]
+        if shared:
+            numbers = agreement(shared, sides[first], sides[second])
             pairs.append({"names": [first, second]} | numbers.as_dict())
-    several = [one.document for one in found if len(one.done) > 1]
+    several = [each.document for each in visible if len(each.done) > 1]
     alpha = alphas(several, list(sides.values())) if several else {}
-    by_type = {name: one.as_dict() for name, one in alpha.items() if name is not None}
+    by_type = {name: value.as_dict() for name, value in alpha.items() if name is not None}
     return Agreements(
         pairs=tuple(pairs), alpha=by_type, alpha_any=alpha[None].as_dict() if alpha else None
     )
+
+
+def _gold_by_document(name: str, documents: Sequence[Versions]) -> dict[str, tuple[Mention, ...]]:
+    """Returns the gold of a curator in the documents that they have finished, by id."""
+    return {each.document.id: each.done[name].gold for each in documents if name in each.done}
 
 
 def _project(service: Service) -> Project:

@@ -23,10 +23,10 @@ def description_file(folder: Path) -> Path:
     """Returns the description file of a folder, which has the hashes of its files;
     ``model.json`` if there is none.
     """
-    found = next(
+    description = next(
         (folder / name for name in _DESCRIPTIONS if (folder / name).is_file()), folder / MANIFEST
     )
-    return folder / PACK if not found.is_file() and is_pack(folder) else found
+    return folder / PACK if not description.is_file() and is_pack(folder) else description
 
 
 def is_unfinished(folder: Path) -> bool:
@@ -60,10 +60,10 @@ def is_checkpoint(model: str | os.PathLike[str]) -> bool:
     if description_file(model_folder(place)).is_file() or not (place / "config.json").is_file():
         return False
     try:
-        said = json.loads((place / "config.json").read_text(encoding="utf-8"))
+        config = json.loads((place / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return False
-    named = said.get("architectures") if isinstance(said, dict) else None
-    return isinstance(named, list) and any(
-        str(one).endswith("ForTokenClassification") for one in named
+    architectures = config.get("architectures") if isinstance(config, dict) else None
+    return isinstance(architectures, list) and any(
+        str(architecture).endswith("ForTokenClassification") for architecture in architectures
     )

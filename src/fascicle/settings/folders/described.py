@@ -78,10 +78,10 @@ def read_description(
         raise wording.error(missing, file=str(path.parent))
     try:
         content = _bounded(path)
-        found = msgspec.json.decode(content, type=_Outline).format
-        if found != format:
+        format_name = msgspec.json.decode(content, type=_Outline).format
+        if format_name != format:
             raise wording.error(
-                f"{path} has {wording.version} {found}; this release reads format {format}: "
+                f"{path} has {wording.version} {format_name}; this release reads format {format}: "
                 f"{wording.renew}",
                 file=str(path),
                 code="version",

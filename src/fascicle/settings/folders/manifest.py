@@ -161,6 +161,11 @@ class Manifest(Settings, frozen=True, kw_only=True):
         if self.types_graph and self.runtime != "onnx":
             raise ValueError("only exports have types_graph")
         check_apart(self.decision.apart or (), self.types)
+        self._check_numbers_by_type()
+        self._check_descriptions()
+
+    def _check_numbers_by_type(self) -> None:
+        """Refuses numbers of the decision for other types than those of the model."""
         if self.decision.nothing_by_type and len(self.decision.nothing_by_type) != len(self.types):
             raise ValueError(f"nothing_by_type needs {len(self.types)} numbers, one for each type")
         calibration = self.decision.calibration
@@ -173,6 +178,9 @@ class Manifest(Settings, frozen=True, kw_only=True):
             raise ValueError(
                 f"the decision of documents is of {strangers[0]!r} too, which is none of the types"
             )
+
+    def _check_descriptions(self) -> None:
+        """Refuses descriptions that a head does not read, or that are of other types."""
         for name, head in self.heads.items():
             needed = bool(head.needs.types or head.needs.drawn)
             described = self.descriptions.get(name)

@@ -21,10 +21,12 @@ def offered_folder(group: str, name: str) -> Path | None:
     from importlib.metadata import entry_points
 
     entries = [
-        one for one in entry_points(group=group) if name in (one.name, one.name.partition("@")[0])
+        entry
+        for entry in entry_points(group=group)
+        if name in (entry.name, entry.name.partition("@")[0])
     ]
-    newest = max((_version(one.name) for one in entries), default=0)
-    values = {one.value for one in entries if _version(one.name) == newest}
+    newest = max((_version(entry.name) for entry in entries), default=0)
+    values = {entry.value for entry in entries if _version(entry.name) == newest}
     return folder_of_package(values.pop()) if len(values) == 1 else None
 
 

@@ -36,8 +36,8 @@ def is_pack(path: str | os.PathLike[str]) -> bool:
         path: see `find_pack`.
     """
     folder = find_pack(path)
-    there = (folder / PACK).is_file() and any((folder / name).is_file() for name in _OF_PACKS)
-    return there or (not folder.exists() and bool(newer_hint(folder)))
+    is_complete = (folder / PACK).is_file() and any((folder / name).is_file() for name in _OF_PACKS)
+    return is_complete or (not folder.exists() and bool(newer_hint(folder)))
 
 
 def shipped_packs() -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def find_pack(pack: str | os.PathLike[str]) -> Path:
         pack: the name of a pack, with or without version (the newest is taken), or a folder.
             ``./NAME``, and any `Path`, is always a folder.
     """
-    return _found(pack, "packs", PACK)
+    return _find_folder(pack, "packs", PACK)
 
 
 def newer_hint(place: Path) -> str:
@@ -63,7 +63,11 @@ def newer_hint(place: Path) -> str:
     empty for others.
     """
     name, _, version = place.name.partition("@")
-    newer = [one for one in shipped_packs() if one.startswith(f"{name}@") and one != place.name]
+    newer = [
+        name_with_version
+        for name_with_version in shipped_packs()
+        if name_with_version.startswith(f"{name}@") and name_with_version != place.name
+    ]
     if not newer or not version.isdigit():
         return ""
     return (
@@ -110,20 +114,20 @@ def find_linker(linker: str | os.PathLike[str]) -> Path:
     """Returns the folder of a linker: a shipped linker of that name, else the path; see
     `find_pack`.
     """
-    return _found(linker, "linkers", LINKER)
+    return _find_folder(linker, "linkers", LINKER)
 
 
 def _shipped(folder: str, described: str) -> tuple[str, ...]:
     return tuple(sorted(place.parent.name for place in (assets() / folder).glob(f"*/{described}")))
 
 
-def _found(given: str | os.PathLike[str], folder: str, described: str) -> Path:
-    names = _shipped(folder, described) if isinstance(given, str) else ()
-    versions = [name for name in names if given in (name, name.partition("@")[0])]
+def _find_folder(path: str | os.PathLike[str], folder: str, described: str) -> Path:
+    names = _shipped(folder, described) if isinstance(path, str) else ()
+    versions = [name for name in names if path in (name, name.partition("@")[0])]
     if not versions:
-        place = Path(given).expanduser()
-        if isinstance(given, str) and given == place.name and not place.exists():
-            return offered_folder("fascicle.packs", given) or place
+        place = Path(path).expanduser()
+        if isinstance(path, str) and path == place.name and not place.exists():
+            return offered_folder("fascicle.packs", path) or place
         return place
     return assets() / folder / max(versions, key=lambda name: int(name.partition("@")[2]))
 

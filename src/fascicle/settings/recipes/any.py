@@ -62,9 +62,9 @@ def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) ->
         UsageError: a change that has no key or no value.
     """
     path = Path(path)
-    given = parse_changes(changes)
+    overrides = parse_changes(changes)
     origin = Place(path, shown=f"{path}, changed by {', '.join(changes)}" if changes else str(path))
-    recipe = parse_any(strict.merge_tables(strict.read_toml(path), given), origin=origin)
+    recipe = parse_any(strict.merge_tables(strict.read_toml(path), overrides), origin=origin)
     keys = [change.partition("=")[0].strip() for change in changes]
 
     def file_of(key: str) -> Path:
@@ -127,18 +127,18 @@ def parse_changes(changes: Sequence[str]) -> dict[str, Any]:
     Raises:
         UsageError: no key, no value, or a value that is not TOML.
     """
-    found: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for change in changes:
-        key, given, text = (part.strip() for part in change.partition("="))
-        if not given or not _KEY.fullmatch(key):
+        key, text_of_value, text = (part.strip() for part in change.partition("="))
+        if not text_of_value or not _KEY.fullmatch(key):
             raise UsageError(
                 f"{change!r} changes no setting; write KEY=VALUE, e.g. training.batch_size=8"
             )
         value = _value(text, change)
         for name in reversed(key.split(".")):
             value = {name: value}
-        found = strict.merge_tables(found, value)
-    return found
+        tables = strict.merge_tables(tables, value)
+    return tables
 
 
 def _value(text: str, change: str) -> Any:
@@ -156,19 +156,17 @@ def _value(text: str, change: str) -> Any:
 
 
 def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
-    found: Any = recipe
-    for key, given in recipe.places().items():
-        path = _shipped(given, key) or strict.resolve_path(given, file_of(key), key=key)
+    resolved: Any = recipe
+    for key, file in recipe.places().items():
+        path = _shipped(file, key) or strict.resolve_path(file, file_of(key), key=key)
         try:
-            found = _with_path(found, key.split("."), path)
+            resolved = _with_path(resolved, key.split("."), path)
         except ValueError as error:  # of a list that names one file in two ways
-            raise RecipeError(
-                f"{key} = {given!r}: {error}", at=str(file_of(key)), key=key
-            ) from None
+            raise RecipeError(f"{key} = {file!r}: {error}", at=str(file_of(key)), key=key) from None
     for key in _ENCODERS:
         if folder := _encoder_folder(recipe, key, file_of(key)):
-            found = _with_path(found, key.split("."), folder)
-    return found  # type: ignore[no-any-return]
+            resolved = _with_path(resolved, key.split("."), folder)
+    return resolved  # type: ignore[no-any-return]
 
 
 def _encoder_folder(recipe: AnyRecipe, key: str, recipe_path: Path) -> str:
@@ -197,12 +195,12 @@ def _encoder_folder(recipe: AnyRecipe, key: str, recipe_path: Path) -> str:
     return ""
 
 
-def _shipped(given: str, key: str) -> str:
+def _shipped(name: str, key: str) -> str:
     """Returns the folder of a shipped pack, if the key may name a pack; else an empty text."""
     if not key.startswith(_OF_PACKS):
         return ""
-    found = find_pack(given)
-    return str(found) if found != Path(given).expanduser() else ""
+    pack = find_pack(name)
+    return str(pack) if pack != Path(name).expanduser() else ""
 
 
 def _with_path(value: Any, parts: Sequence[str], path: str) -> Any:
@@ -271,8 +269,8 @@ _OTHERS: Mapping[str, str] = MappingProxyType(
 
 def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
     """Returns the family of a head, which determines the other keys of its table."""
-    given = values.get(table)
-    family = given.get("family", _DEFAULT) if isinstance(given, Mapping) else _DEFAULT
+    section = values.get(table)
+    family = section.get("family", _DEFAULT) if isinstance(section, Mapping) else _DEFAULT
     if not isinstance(family, str) or family not in HEADS:
         near = difflib.get_close_matches(str(family), HEADS, n=1)
         advice = f"; did you mean {near[0]!r}?" if near else ""
@@ -299,23 +297,23 @@ def _keys(schema: type[Settings], families: Mapping[str, str]) -> Mapping[str, A
 
 def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mapping[str, Any]:
     """Gathers the settings of each head."""
-    found = dict(values)
+    completed = dict(values)
     for table, kind in _WITH_HEAD.items():
-        given = values.get(table)
-        if isinstance(given, Mapping):
+        section = values.get(table)
+        if isinstance(section, Mapping):
             beside = set(strict.field_types(kind)) - {"head"}
-            head = {key: value for key, value in given.items() if key not in beside}
-            own = {key: value for key, value in given.items() if key in beside}
-            found[table] = {**own, "head": {**head, "family": families[table]}}
-    return found
+            head = {key: value for key, value in section.items() if key not in beside}
+            own = {key: value for key, value in section.items() if key in beside}
+            completed[table] = {**own, "head": {**head, "family": families[table]}}
+    return completed
 
 
-def _parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
+def _parts(section: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
     """Converts the corpora of a recipe one by one, so that an error names the corpus."""
-    if not isinstance(given, Mapping):
+    if not isinstance(section, Mapping):
         return {}
-    found = {}
-    for name, table in given.items():
+    parts = {}
+    for name, table in section.items():
         place = f"parts.{name}"
         if not isinstance(table, Mapping):
             raise RecipeError(
@@ -323,8 +321,8 @@ def _parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
                 at=origin,
                 key=place,
             )
-        found[name] = strict.convert_values(table, PartSettings, origin=origin, place=place)
-    return {"parts": found}
+        parts[name] = strict.convert_values(table, PartSettings, origin=origin, place=place)
+    return {"parts": parts}
 
 
 def _advise(key: str, table: str, families: Mapping[str, str]) -> str:

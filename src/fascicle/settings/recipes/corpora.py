@@ -51,10 +51,10 @@ class CorpusTypes(Settings, frozen=True, kw_only=True):
             raise ValueError("the table is empty: set keep, drop or rename, or remove it")
         refuse_duplicates(self.keep, "keep")
         refuse_duplicates(self.drop, "drop")
-        lost = sorted(label for label in self.rename if not self.keeps(label))
-        if lost:
+        unused = sorted(label for label in self.rename if not self.keeps(label))
+        if unused:
             raise ValueError(
-                f"rename names {lost[0]!r}, whose mentions are left out: remove one of the two"
+                f"rename names {unused[0]!r}, whose mentions are left out: remove one of the two"
             )
 
     def keeps(self, label: str) -> bool:
@@ -105,10 +105,10 @@ class ReadingOfCorpus(Settings, frozen=True, kw_only=True):
 
     def read_beside(self) -> dict[str, str]:
         """Returns the paths of additional files that are read with the documents, by their keys."""
-        found = {"exclude": self.exclude or ""}
+        paths = {"exclude": self.exclude or ""}
         if self.labels and self.labels.lower().endswith(".json"):
-            found["labels"] = self.labels
-        return {key: path for key, path in found.items() if path}
+            paths["labels"] = self.labels
+        return {key: path for key, path in paths.items() if path}
 
 
 class CorpusSettings(ReadingOfCorpus, frozen=True, kw_only=True):
@@ -126,9 +126,9 @@ class CorpusSettings(ReadingOfCorpus, frozen=True, kw_only=True):
 
     def files(self) -> dict[str, str]:
         """Returns the paths of its data, each by its key in a recipe, e.g. ``"corpus.train"``."""
-        found = {f"corpus.{part}": getattr(self, part) for part in ("train", "dev", "test")}
-        found |= {f"corpus.{key}": path for key, path in self.read_beside().items()}
-        return {key: path for key, path in found.items() if path}
+        paths = {f"corpus.{part}": getattr(self, part) for part in ("train", "dev", "test")}
+        paths |= {f"corpus.{key}": path for key, path in self.read_beside().items()}
+        return {key: path for key, path in paths.items() if path}
 
 
 class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
@@ -191,9 +191,9 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
         """
         trains = {f"{place}.train.{number}": path for number, path in enumerate(self.trains)}
         trains = {f"{place}.train": self.train} if isinstance(self.train, str) else trains
-        found = trains | {f"{place}.weak_labels": self.label_file, f"{place}.dev": self.dev}
-        found |= {f"{place}.{key}": path for key, path in self.read_beside().items()}
-        return {key: path for key, path in found.items() if path}
+        paths = trains | {f"{place}.weak_labels": self.label_file, f"{place}.dev": self.dev}
+        paths |= {f"{place}.{key}": path for key, path in self.read_beside().items()}
+        return {key: path for key, path in paths.items() if path}
 
 
 class MixtureSettings(Settings, frozen=True, kw_only=True):
@@ -263,5 +263,5 @@ class TextSettings(Settings, frozen=True, kw_only=True):
 
     def paths(self) -> dict[str, str]:
         """Returns the paths of its data, each by its key in a recipe, e.g. ``"text.files.0"``."""
-        found = {f"text.files.{at}": path for at, path in enumerate(self.files)}
-        return found | ({"text.exclude": self.exclude} if self.exclude else {})
+        paths = {f"text.files.{at}": path for at, path in enumerate(self.files)}
+        return paths | ({"text.exclude": self.exclude} if self.exclude else {})

@@ -196,7 +196,7 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
 
     def _check_sources(self) -> None:
         """Refuses a recipe without text, and texts of two kinds."""
-        if sum(one is not UNSET for one in (self.corpus, self.parts, self.text)) != 1:
+        if sum(source is not UNSET for source in (self.corpus, self.parts, self.text)) != 1:
             raise ValueError(
                 "give one of [corpus], [parts.NAME] for several corpora, and [text], raw text"
             )
@@ -231,10 +231,10 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
         """Returns all paths (see ``RecipeBase``), with the test part, which layers alone do not
         read.
         """
-        found = {"teacher.model": self.teacher.model} if self.teacher.model else {}
+        paths = {"teacher.model": self.teacher.model} if self.teacher.model else {}
         if self.text:
-            return found | self.text.paths()
-        return found | self.recogniser(MultiLabelSettings(), encoder="student").files()
+            return paths | self.text.paths()
+        return paths | self.recogniser(MultiLabelSettings(), encoder="student").files()
 
     def recogniser(self, head: AnyHead, *, encoder: str) -> recognising.Recipe:
         """Returns the recipe of the student as a recogniser that is trained on gold.

@@ -187,12 +187,12 @@ class FilterRecipe(RecipeBase, frozen=True, kw_only=True):
         """Returns the paths of all data, each by its key in the recipe, e.g.
         ``"members.dev.0"``.
         """
-        found = self.corpus.files()
+        paths = self.corpus.files()
         for part in ("dev", "train"):
-            found |= {
+            paths |= {
                 f"members.{part}.{at}": path for at, path in enumerate(getattr(self.members, part))
             }
-        return {key: path for key, path in found.items() if path}
+        return {key: path for key, path in paths.items() if path}
 
 
 class ThresholdFacts(Settings, frozen=True, kw_only=True):

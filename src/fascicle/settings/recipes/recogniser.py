@@ -113,16 +113,16 @@ class ReadingSettings(Settings, frozen=True, kw_only=True):
             )
 
     def _check_context(self) -> None:
-        given = [
+        settings = [
             f"{name} = {getattr(self, name)}"
             for name in ("context_characters", "context_sentences")
             if getattr(self, name)
         ]
-        if len(given) > 1:
-            raise ValueError(f"{' and '.join(given)} exclude each other: set one of them to 0")
-        if given and self.unit == "packed":
+        if len(settings) > 1:
+            raise ValueError(f"{' and '.join(settings)} exclude each other: set one of them to 0")
+        if settings and self.unit == "packed":
             raise ValueError(
-                f'{given[0]} needs unit = "sentence": packed sentences are read with their '
+                f'{settings[0]} needs unit = "sentence": packed sentences are read with their '
                 "neighbours already"
             )
 
@@ -149,9 +149,9 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses a table without an encoder, or with two."""
         if bool(self.encoder) == bool(self.start):
-            both = "encoder and start exclude each other: give one of the two"
+            conflict = "encoder and start exclude each other: give one of the two"
             raise ValueError(
-                both
+                conflict
                 if self.start
                 else "encoder is missing: name an encoder, or a trained model as start"
             )
@@ -387,17 +387,17 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
         """Returns the paths of all data that determine a run, by their keys in the recipe, e.g.
         ``"corpus.train"``.
         """
-        found = self.corpus.files() if self.corpus else {}
+        paths = self.corpus.files() if self.corpus else {}
         for name, part in self.corpora().items():
-            found |= part.files(f"parts.{name}")
+            paths |= part.files(f"parts.{name}")
         if self.distant is not UNSET:
-            found |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
+            paths |= {"distant.core": self.distant.core, "distant.full": self.distant.full}
         if self.inputs:
-            found |= {f"inputs.{key}": path for key, path in self.inputs.files().items()}
-        found["model.start"] = self.model.start or ""
-        found["model.types"] = self.model.head.needs.types
-        found["bundle.types"] = self.bundle.head.needs.types if self.bundle else ""
-        return {key: path for key, path in found.items() if path}
+            paths |= {f"inputs.{key}": path for key, path in self.inputs.files().items()}
+        paths["model.start"] = self.model.start or ""
+        paths["model.types"] = self.model.head.needs.types
+        paths["bundle.types"] = self.bundle.head.needs.types if self.bundle else ""
+        return {key: path for key, path in paths.items() if path}
 
     def heads(self) -> dict[str, AnyHead]:
         """Returns the heads by name, the model's own first."""

@@ -50,16 +50,16 @@ RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
 )
 
 
-def _own(recipe: Struct, *known: Mapping[str, Struct]) -> Mapping[str, Struct]:
+def _own(recipe: Struct, *recipes: Mapping[str, Struct]) -> Mapping[str, Struct]:
     """Returns the tables of a kind of recipe by their names, without those that other kinds
     share.
     """
-    others = tuple(kind for of_one in known for kind in of_one.values())
+    foreign = tuple(kind for of_one in recipes for kind in of_one.values())
 
     def walk(outer: str, kind: Struct) -> Iterator[tuple[str, Struct]]:
         for name, hint in field_types(kind).items():
             table = table_class(hint)
-            if table and not issubclass(table, others):
+            if table and not issubclass(table, foreign):
                 yield f"{outer}{name}", table
                 yield from walk(f"{outer}{name}.", table)
 
@@ -131,8 +131,8 @@ def tables() -> Iterator[Table]:
     yield from _tables("distillation", DISTILLATION)
 
 
-def _tables(recipe: str, listed: Mapping[str, Struct]) -> Iterator[Table]:
-    for name, kind in listed.items():
+def _tables(recipe: str, kinds_by_name: Mapping[str, Struct]) -> Iterator[Table]:
+    for name, kind in kinds_by_name.items():
         yield Table(
             recipe=recipe,
             name=name,
@@ -157,8 +157,8 @@ def list_keys(kind: Struct, *, tables: Container[str] = _TABLES) -> Iterator[Key
     meanings = attribute_descriptions(kind)
     owners = {
         n: depth
-        for depth, one in reversed([*enumerate(kind.__mro__)])
-        for n in inspect.get_annotations(one)
+        for depth, ancestor in reversed([*enumerate(kind.__mro__)])
+        for n in inspect.get_annotations(ancestor)
     }
     for field in sorted(kinds.type_info(kind).fields, key=lambda field: owners[field.name]):  # type: ignore[attr-defined]
         if field.name in tables and isinstance(
@@ -176,8 +176,8 @@ def list_keys(kind: Struct, *, tables: Container[str] = _TABLES) -> Iterator[Key
 def _bare(kind: kinds.Type) -> kinds.Type:
     """Returns a type without its alternative of being unset."""
     if isinstance(kind, kinds.UnionType):
-        kept = [t for t in kind.types if not isinstance(t, kinds.NoneType)]
-        return kept[0] if len(kept) == 1 else kind
+        types = [t for t in kind.types if not isinstance(t, kinds.NoneType)]
+        return types[0] if len(types) == 1 else kind
     return kind
 
 
@@ -200,15 +200,19 @@ def _value_of(kind: kinds.Type) -> str:
         case kinds.VarTupleType() | kinds.ListType():
             return f"list of {_value_of(kind.item_type)}"
         case kinds.DictType():
-            held = _bare(kind.value_type)
+            inner = _bare(kind.value_type)
             return (
                 "table of names"
-                if isinstance(held, kinds.StrType)
-                else f"table; each value: {_value_of(held)}"
+                if isinstance(inner, kinds.StrType)
+                else f"table; each value: {_value_of(inner)}"
             )
-        case kinds.UnionType() if not any(isinstance(one, kinds.StructType) for one in kind.types):
+        case kinds.UnionType() if not any(
+            isinstance(alternative, kinds.StructType) for alternative in kind.types
+        ):
             return " or ".join(
-                _value_of(one) for one in kind.types if not isinstance(one, kinds.NoneType)
+                _value_of(alternative)
+                for alternative in kind.types
+                if not isinstance(alternative, kinds.NoneType)
             )
         case kinds.StructType() | kinds.UnionType():
             return "table"
@@ -217,8 +221,8 @@ def _value_of(kind: kinds.Type) -> str:
 
 def _bounds(kind: kinds.IntType | kinds.FloatType) -> str:
     words = (("from", kind.ge), ("above", kind.gt), ("to", kind.le), ("below", kind.lt))
-    told = [f"{word} {bound:g}" for word, bound in words if bound is not None and bound < LARGEST]
-    return f" {' '.join(told)}" if told else ""
+    bounds = [f"{word} {bound:g}" for word, bound in words if bound is not None and bound < LARGEST]
+    return f" {' '.join(bounds)}" if bounds else ""
 
 
 def _default_of(field: kinds.Field) -> str:

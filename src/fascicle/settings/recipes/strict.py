@@ -10,6 +10,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -52,30 +53,30 @@ def merge_tables(base: Mapping[str, Any], *overlays: Mapping[str, Any]) -> dict[
     for overlay in overlays:
         for key, value in overlay.items():
             old = result.get(key)
-            both = isinstance(old, Mapping) and isinstance(value, Mapping)
-            result[key] = merge_tables(old, value) if both else value  # type: ignore[arg-type]
+            are_tables = isinstance(old, Mapping) and isinstance(value, Mapping)
+            result[key] = merge_tables(old, value) if are_tables else value  # type: ignore[arg-type]
     return result
 
 
-def resolve_path(given: str, recipe_path: Path, *, key: str) -> str:
+def resolve_path(path: str, recipe_path: Path, *, key: str) -> str:
     """Makes one path of a recipe absolute.
 
     Args:
-        given: the path as written.
+        path: the path as written.
         recipe_path: path of the recipe file.
         key: key in the recipe, for messages.
 
     Raises:
         RecipeError: an environment variable that is not set.
     """
-    unset = [name for name in _VARIABLE.findall(given) if name not in os.environ]
+    unset = [name for name in _VARIABLE.findall(path) if name not in os.environ]
     if unset:
         raise RecipeError(
-            f"{key} = {given!r} names the environment variable {unset[0]}, which is not set",
+            f"{key} = {path!r} names the environment variable {unset[0]}, which is not set",
             at=str(recipe_path),
             key=key,
         )
-    expanded = Path(os.path.expandvars(given)).expanduser()
+    expanded = Path(os.path.expandvars(path)).expanduser()
     return str((recipe_path.parent / expanded).resolve())
 
 
@@ -97,12 +98,12 @@ def convert_values(
     refuse_unknown(values, schema, origin=origin, place=place)
     for key, hint in field_types(schema).items():
         table = table_class(get_args(hint)[1]) if get_origin(hint) is dict else None
-        named = values.get(key)
-        if table is not None and isinstance(named, Mapping):
-            for name, one in named.items():
-                if isinstance(one, Mapping):
+        tables = values.get(key)
+        if table is not None and isinstance(tables, Mapping):
+            for name, subtable in tables.items():
+                if isinstance(subtable, Mapping):
                     convert_values(
-                        one, table, origin=origin, place=f"{place}.{key}.{name}".lstrip(".")
+                        subtable, table, origin=origin, place=f"{place}.{key}.{name}".lstrip(".")
                     )
     try:
         return msgspec.convert(values, schema)
@@ -144,40 +145,56 @@ def refuse_unknown(
         if (table := table_class(hint))
     }
 
-    def nearest(key: str, allowed: Mapping[str, Any], prefix: str) -> str:
-        """Returns the most similar valid key: of any table if the name is the same, else of its
-        own table.
-        """
-        places = [f"{table}{key}" for table, of in tables.items() if key in keys(of)]
-        near = difflib.get_close_matches(key, allowed, n=1)
-        if places:
-            return f"did you mean {places[0]}?"
-        return (
-            f"did you mean {prefix}{near[0]}?"
-            if near
-            else f"allowed are {', '.join(sorted(allowed))}"
-        )
+    check = _KeyCheck(tables=tables, origin=origin, keys=keys, advise=advise)
+    check.walk(values, schema, outer)
 
-    def walk(inside: Mapping[str, Any], of: type[Settings], prefix: str) -> None:
-        allowed = keys(of)
-        for key, value in inside.items():
+
+@dataclass(frozen=True, kw_only=True)
+class _KeyCheck:
+    """Check of the keys of a file; see `refuse_unknown`.
+
+    Attributes:
+        tables: the tables of the file, by the beginning of their keys.
+        origin: name of the file.
+        keys: function from a table to its keys.
+        advise: function from key and table to advice.
+    """
+
+    tables: Mapping[str, type[Settings]]
+    origin: str
+    keys: _Keys
+    advise: Callable[[str, str], str]
+
+    def walk(self, values: Mapping[str, Any], schema: type[Settings], prefix: str) -> None:
+        """Checks the keys of a table and of the tables in it."""
+        allowed = self.keys(schema)
+        for key, value in values.items():
             place = f"{prefix}{key}"
             if key not in allowed:
-                advice = advise(key, prefix.rstrip(".")) or nearest(key, allowed, prefix)
-                raise RecipeError(
-                    f"unknown key {place}; {advice}", at=origin, key=place, code="unknown-key"
-                )
+                advice = self.advise(key, prefix.rstrip(".")) or self.nearest(key, allowed, prefix)
+                raise self.error(f"unknown key {place}; {advice}", place, code="unknown-key")
             table = table_class(allowed[key])
             if table and isinstance(value, list):
                 advice = f"write one table, [{place}]"
-                advice += f"; {more}" if (more := advise("", place)) else ""
-                raise RecipeError(
-                    f"{place} is a list of {len(value):,}; {advice}", at=origin, key=place
-                )
+                advice += f"; {more}" if (more := self.advise("", place)) else ""
+                raise self.error(f"{place} is a list of {len(value):,}; {advice}", place)
             if table and isinstance(value, Mapping):
-                walk(value, table, f"{place}.")
+                self.walk(value, table, f"{place}.")
 
-    walk(values, schema, outer)
+    def nearest(self, key: str, allowed: Mapping[str, Any], prefix: str) -> str:
+        """Returns the most similar valid key: of any table if the name is the same, else of its
+        own table.
+        """
+        for start, table in self.tables.items():
+            if key in self.keys(table):
+                return f"did you mean {start}{key}?"
+        if near := difflib.get_close_matches(key, allowed, n=1):
+            return f"did you mean {prefix}{near[0]}?"
+        return f"allowed are {', '.join(sorted(allowed))}"
+
+    def error(self, message: str, key: str, code: str = "") -> RecipeError:
+        """Returns the error about a key."""
+        return RecipeError(message, at=self.origin, key=key, code=code)
 
 
 def explain_wrong_value(
@@ -197,12 +214,12 @@ def explain_wrong_value(
     """
     what, key = locate_error(error)
     key = re.sub(r"^(\w+)\.head\b", r"\1", key)  # settings of a head are written in its table
-    given: Any = values
+    value: Any = values
     hint: Any = schema
     for name, number in _PART.findall(key):
-        inside = isinstance(given, Sequence if number else Mapping)
-        given = (
-            given[int(number) if number else name] if inside and (number or name in given) else None
+        inside = isinstance(value, Sequence if number else Mapping)
+        value = (
+            value[int(number) if number else name] if inside and (number or name in value) else None
         )
         table = None if number else table_class(hint)
         hint = keys(table).get(name) if table else None
@@ -210,9 +227,9 @@ def explain_wrong_value(
     if allowed and what.startswith("Invalid enum value"):
         what = f"allowed are {', '.join(allowed)}"
     what = what[0].lower() + what[1:]
-    if not key or isinstance(given, Mapping):
+    if not key or isinstance(value, Mapping):
         return f"{key + ': ' if key else ''}{what}"
-    return f"{key} = {given!r} is not allowed: {what}"
+    return f"{key} = {value!r} is not allowed: {what}"
 
 
 def table_class(hint: object) -> type[Settings] | None:
@@ -258,9 +275,9 @@ def toml_values(path: Path, *, missing: str, advice: str = "") -> dict[str, Any]
         what = "the path is empty, or that of the current folder" if path == Path() else what
         raise RecipeError(f"{what}; give the path of a TOML file") from None
     except ValueError as error:
-        told = f"; {advice}" if advice else ""
+        remedy = f"; {advice}" if advice else ""
         raise RecipeError(
-            f"{path} is not a readable TOML file: {error}{told}", file=str(path)
+            f"{path} is not a readable TOML file: {error}{remedy}", file=str(path)
         ) from None
     if has_nul(values):
         raise RecipeError(
@@ -306,11 +323,11 @@ def has_nul(value: Any) -> bool:
     """True if a value, or one of its keys, contains a NUL character, which no path may have."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str) and "\0" in one:
+        node = waiting.pop()
+        if isinstance(node, str) and "\0" in node:
             return True
-        if isinstance(one, dict):
-            waiting += [*one.keys(), *one.values()]
-        elif isinstance(one, list):
-            waiting += one
+        if isinstance(node, dict):
+            waiting += [*node.keys(), *node.values()]
+        elif isinstance(node, list):
+            waiting += node
     return False
