@@ -22,7 +22,7 @@ from fascicle.serving.content import format_suffix
 from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import ConflictError, Store, UnknownDocumentError
 from fascicle.serving.messages import FileRead, FileWritten, ReadFile, WriteFile, Wrong
-from fascicle.serving.pool import Task, WorkerAnswer
+from fascicle.serving.pool import Pool, Task, WorkerAnswer
 from fascicle.serving.problems import STATUS, ProblemError
 from fascicle.serving.service import Service, task_failure
 from fascicle.settings.serving import Role
@@ -91,6 +91,11 @@ class Endpoint:
     role: Role = "curator"
 
 
+PIPELINE_QUERY: Final = Query(
+    name="pipeline", type=str, means="name of the pipeline; by default the first one"
+)
+
+
 async def use_store(service: Service, does: Callable[[Store], T]) -> T:
     """Runs a function with the store, and converts its errors to problems.
 
@@ -151,9 +156,18 @@ def required_parameter(request: Request, name: str) -> str:
     return value
 
 
-def json_answer(content: Any) -> Response:
+def pool_of(request: Request, service: Service) -> Pool:
+    """Returns the workers of the pipeline that a request asks for, by default the first one.
+
+    Raises:
+        ProblemError: there is none of this name.
+    """
+    return service.pool(request.query_params.get("pipeline", ""))
+
+
+def json_answer(content: Any, status: int = 200) -> Response:
     """Makes the response that sends JSON."""
-    return Response(_ENCODER.encode(content), media_type=JSON)
+    return Response(_ENCODER.encode(content), status, media_type=JSON)
 
 
 @asynccontextmanager

@@ -64,9 +64,15 @@ class Call:
     again: bool = True
 
     @property
-    def headers(self) -> dict[str, str]:
-        """Headers of the request."""
-        return {} if self.content is None else {"Content-Type": self.media_type}
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of the method ``request`` of a client of HTTP."""
+        return {
+            "method": self.method,
+            "url": self.path,
+            "params": self.params,
+            "content": self.content,
+            "headers": {} if self.content is None else {"Content-Type": self.media_type},
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +123,12 @@ def concept(curie: str, pipeline: str) -> Call:
         path=f"/v1/concepts/{quote(curie, safe=':')}",
         params=AnnotateOptions(pipeline=pipeline).params,
     )
+
+
+def why(document: Document, pipeline: str, candidates: int) -> Call:
+    """Makes the request to explain the links of the mentions of a document."""
+    params = {"candidates": candidates, **AnnotateOptions(pipeline=pipeline).params}
+    return Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
 
 
 class _Read(msgspec.Struct):

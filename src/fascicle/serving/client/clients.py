@@ -6,15 +6,15 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
 import httpx2
 
-from fascicle.core import codec
 from fascicle.core.arguments import check_argument, check_optional
 from fascicle.core.document import Document, TextInput
 from fascicle.errors import InputError, UsageError
@@ -60,12 +60,7 @@ class Client:
             UsageError: an argument of another type, or an address that is none.
         """
         self._settings = _settings_of(url, token, settings)
-        self._http = httpx2.Client(
-            base_url=url.rstrip("/"),
-            headers=_headers_of(token),
-            timeout=self._settings.seconds,
-            trust_env=False,
-        )
+        self._http = httpx2.Client(**_http_options(url, token, self._settings))
 
     def __enter__(self) -> Self:
         """Returns the client."""
@@ -146,8 +141,7 @@ class Client:
 
     def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
         """Explains the links of the mentions of a document."""
-        params = {"candidates": candidates, **AnnotateOptions(pipeline=pipeline).params}
-        call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
+        call = calls.why(document, pipeline, candidates)
         return calls.decode_content(self.call(call), Decisions)
 
     def call(self, call: Call) -> bytes:
@@ -156,26 +150,16 @@ class Client:
         Raises:
             ServiceError: the request is refused, or gets no response, at every attempt.
         """
-        for attempt in range(1, self._settings.attempts + 1):
-            last = attempt == self._settings.attempts
+        outcome: httpx2.Response | httpx2.TransportError
+        for attempt in count(1):
             try:
-                response = self._http.request(
-                    call.method,
-                    call.path,
-                    params=call.params,
-                    content=call.content,
-                    headers=call.headers,
-                )
+                outcome = self._http.request(**call.arguments)
+                if outcome.is_success:
+                    return outcome.content
             except httpx2.TransportError as error:
-                if last or not (call.again or isinstance(error, httpx2.ConnectError)):
-                    raise _connection_error(error) from None
-                time.sleep(calls.retry_pause(attempt, ""))
-                continue
-            if response.is_success:
-                return response.content
-            if last or not calls.should_retry(call, response.status_code, response.content):
-                raise calls.response_error(response.status_code, response.content)
-            time.sleep(calls.retry_pause(attempt, response.headers.get("retry-after", "")))
+                outcome = error
+            last = attempt == self._settings.attempts
+            time.sleep(_pause_after(outcome, call, attempt, last=last))
         raise AssertionError("the last attempt ends the loop")
 
     def _ahead(
@@ -225,18 +209,35 @@ def _settings_of(url: str, token: str, settings: ClientSettings | None) -> Clien
     return settings or ClientSettings()
 
 
-def _headers_of(token: str) -> Mapping[str, str]:
-    """Returns the headers of every request."""
+def _http_options(url: str, token: str, settings: ClientSettings) -> dict[str, Any]:
+    """Returns the arguments of a client of HTTP."""
     token = token or os.environ.get("FASCICLE_TOKEN", "").strip()
-    return {"Authorization": f"Bearer {token}"} if token else {}
+    return {
+        "base_url": url.rstrip("/"),
+        "headers": {"Authorization": f"Bearer {token}"} if token else {},
+        "timeout": settings.seconds,
+        "trust_env": False,
+    }
 
 
-def _connection_error(error: httpx2.TransportError) -> ServiceError:
-    """Makes the error for a connection that failed."""
-    reason = str(error) or type(error).__name__
-    return ServiceError(
-        f"the service does not answer ({reason}); check its address, and that it runs"
-    )
+def _pause_after(
+    outcome: httpx2.Response | httpx2.TransportError, call: Call, attempt: int, *, last: bool
+) -> float:
+    """Returns the seconds between a failed attempt and the next.
+
+    Raises:
+        ServiceError: it was the last attempt, or another would be in vain.
+    """
+    if isinstance(outcome, httpx2.Response):
+        if last or not calls.should_retry(call, outcome.status_code, outcome.content):
+            raise calls.response_error(outcome.status_code, outcome.content)
+        return calls.retry_pause(attempt, outcome.headers.get("retry-after", ""))
+    if last or not (call.again or isinstance(outcome, httpx2.ConnectError)):
+        raise ServiceError(
+            f"the service does not answer ({str(outcome) or type(outcome).__name__}); check its "
+            "address, and that it runs"
+        )
+    return calls.retry_pause(attempt, "")
 
 
 class AsyncClient:
@@ -251,12 +252,7 @@ class AsyncClient:
         `fascicle.serving.client.clients.Client`.
         """
         self._settings = _settings_of(url, token, settings)
-        self._http = httpx2.AsyncClient(
-            base_url=url.rstrip("/"),
-            headers=_headers_of(token),
-            timeout=self._settings.seconds,
-            trust_env=False,
-        )
+        self._http = httpx2.AsyncClient(**_http_options(url, token, self._settings))
 
     async def __aenter__(self) -> Self:
         """Returns the client."""
@@ -317,34 +313,23 @@ class AsyncClient:
         self, document: Document, *, pipeline: str = "", candidates: int = 5
     ) -> Decisions:
         """Explains the links of the mentions of a document."""
-        params = {"candidates": candidates, **AnnotateOptions(pipeline=pipeline).params}
-        call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
+        call = calls.why(document, pipeline, candidates)
         return calls.decode_content(await self.call(call), Decisions)
 
     async def call(self, call: Call) -> bytes:
         """Sends a request and returns the content; see
         `fascicle.serving.client.clients.Client.call`.
         """
-        for attempt in range(1, self._settings.attempts + 1):
-            last = attempt == self._settings.attempts
+        outcome: httpx2.Response | httpx2.TransportError
+        for attempt in count(1):
             try:
-                response = await self._http.request(
-                    call.method,
-                    call.path,
-                    params=call.params,
-                    content=call.content,
-                    headers=call.headers,
-                )
+                outcome = await self._http.request(**call.arguments)
+                if outcome.is_success:
+                    return outcome.content
             except httpx2.TransportError as error:
-                if last or not (call.again or isinstance(error, httpx2.ConnectError)):
-                    raise _connection_error(error) from None
-                await asyncio.sleep(calls.retry_pause(attempt, ""))
-                continue
-            if response.is_success:
-                return response.content
-            if last or not calls.should_retry(call, response.status_code, response.content):
-                raise calls.response_error(response.status_code, response.content)
-            await asyncio.sleep(calls.retry_pause(attempt, response.headers.get("retry-after", "")))
+                outcome = error
+            last = attempt == self._settings.attempts
+            await asyncio.sleep(_pause_after(outcome, call, attempt, last=last))
         raise AssertionError("the last attempt ends the loop")
 
     async def _answers(self, documents: list[Document], choice: AnnotateOptions) -> list[Answer]:

@@ -23,7 +23,16 @@ from fascicle.serving.content import (
     read_json,
     read_options,
 )
-from fascicle.serving.endpoint import JSON, NDJSON, Endpoint, Query, write_file
+from fascicle.serving.endpoint import (
+    JSON,
+    NDJSON,
+    PIPELINE_QUERY,
+    Endpoint,
+    Query,
+    json_answer,
+    pool_of,
+    write_file,
+)
 from fascicle.serving.guard import PieceResponse
 from fascicle.serving.messages import Options
 from fascicle.serving.pool import Pool
@@ -41,7 +50,7 @@ from fascicle.serving.service import Service
 _AHEAD: Final = 64  # documents of a stream that are waiting or being processed
 _ENCODER: Final = msgspec.json.Encoder()
 _QUERY: Final = (
-    Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),
+    PIPELINE_QUERY,
     Query(name="min_score", type=Score, means="leave out mentions with a lower score"),
     Query(name="types", type=str, means="only mentions of these types, separated by commas"),
     Query(name="link", type=bool, means="false: leave out the steps that only link"),
@@ -70,7 +79,7 @@ async def annotate(request: Request, service: Service) -> Response:
     answers = await service.annotate(pool, inputs, options)
     request.state.facts = _log_facts(inputs, answers)
     if form == JSON:
-        return Response(_ENCODER.encode(RawAnswers(documents=tuple(answers))), media_type=JSON)
+        return json_answer(RawAnswers(documents=tuple(answers)))
     return await _in_format(service, answers, form)
 
 
@@ -80,7 +89,7 @@ def _pool_and_options(request: Request, service: Service) -> tuple[Pool, Options
     Raises:
         ProblemError: there is no such pipeline, or it has no step that finds such a type.
     """
-    pool, options = service.pool(request.query_params.get("pipeline", "")), read_options(request)
+    pool, options = pool_of(request, service), read_options(request)
     facts = pool.facts
     if (
         facts is not None

@@ -15,7 +15,7 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.mention import is_curie
 from fascicle.serving.content import Candidates, check_names, query_value, read_content
-from fascicle.serving.endpoint import JSON, Endpoint, Query
+from fascicle.serving.endpoint import JSON, PIPELINE_QUERY, Endpoint, Query, json_answer, pool_of
 from fascicle.serving.messages import Answer, Explain, Look, Looked, Search, Searched
 from fascicle.serving.pool import Pool, Task, WorkerAnswer
 from fascicle.serving.problems import ProblemError
@@ -34,15 +34,15 @@ from fascicle.version import VERSION
 async def health(request: Request, service: Service) -> Response:
     """Returns whether every pipeline has a running worker."""
     ready = service.is_ready
-    content = msgspec.json.encode(Health(status="ready" if ready else "not-ready", version=VERSION))
-    return Response(content, 200 if ready else 503, media_type=JSON)
+    health = Health(status="ready" if ready else "not-ready", version=VERSION)
+    return json_answer(health, 200 if ready else 503)
 
 
 async def live(request: Request, service: Service) -> Response:
     """Returns that the service answers, whatever its workers do; one that does not must be
     started again.
     """
-    return Response(msgspec.json.encode(Alive(version=VERSION)), media_type=JSON)
+    return json_answer(Alive(version=VERSION))
 
 
 async def ready(request: Request, service: Service) -> Response:
@@ -54,7 +54,7 @@ async def ready(request: Request, service: Service) -> Response:
 
 async def pipelines(request: Request, service: Service) -> Response:
     """Returns facts about the pipelines that are served."""
-    return Response(msgspec.json.encode(Pipelines(pipelines=service.facts)), media_type=JSON)
+    return json_answer(Pipelines(pipelines=service.facts))
 
 
 async def metrics(request: Request, service: Service) -> Response:
@@ -119,9 +119,6 @@ ROUTES: Final = (
 
 _Part = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 _Most = Annotated[int, msgspec.Meta(ge=1, le=50)]
-_PIPELINE: Final = Query(
-    name="pipeline", type=str, means="name of the pipeline; by default the first one"
-)
 # base of links to the page of a vocabulary; never requested by this program
 _PAGE: Final = "https://bioregistry.io/"
 
@@ -134,7 +131,7 @@ async def concept(request: Request, service: Service) -> Response:
         raise ProblemError(
             422, f"{curie[:100]!r} is not a CURIE; give prefix:local, such as MESH:D003920"
         )
-    pool = service.pool(request.query_params.get("pipeline", ""))
+    pool = pool_of(request, service)
     answer = await _run_task(service, pool, Task(order=Look(curie=curie)))
     assert isinstance(answer, Looked)
     if answer.concept is None:
@@ -142,7 +139,7 @@ async def concept(request: Request, service: Service) -> Response:
             404, f"no pack of this pipeline has the concept {curie[:100]!r}", code="unknown-name"
         )
     page = f"{_PAGE}{quote(curie, safe=':')}"
-    return Response(msgspec.json.encode({**answer.concept, "page": page}), media_type=JSON)
+    return json_answer({**answer.concept, "page": page})
 
 
 async def concepts(request: Request, service: Service) -> Response:
@@ -153,16 +150,16 @@ async def concepts(request: Request, service: Service) -> Response:
         raise ProblemError(422, "the parameter q is missing; give a part of a name, such as q=diab")
     kind: str = query_value(request, "type", str, "")
     most: int = query_value(request, "most", _Most, 10)
-    pool = service.pool(request.query_params.get("pipeline", ""))
+    pool = pool_of(request, service)
     answer = await _run_task(service, pool, Task(order=Search(query=query, kind=kind, most=most)))
     assert isinstance(answer, Searched)
-    return Response(msgspec.json.encode({"concepts": answer.concepts}), media_type=JSON)
+    return json_answer({"concepts": answer.concepts})
 
 
 async def why(request: Request, service: Service) -> Response:
     """Returns the candidates of the links of a document, with their features and weights."""
     check_names(request, ("pipeline", "candidates"))
-    pool = service.pool(request.query_params.get("pipeline", ""))
+    pool = pool_of(request, service)
     most: int = query_value(request, "candidates", Candidates, 5)
     document = service.read(await read_content(request, service.settings), name="text-1")
     if not isinstance(document, Document):
@@ -173,7 +170,7 @@ async def why(request: Request, service: Service) -> Response:
     order = Explain(document=msgspec.Raw(codec.encode(document)), candidates=most)
     answer = await _run_task(service, pool, Task(order=order, characters=len(document.text) + 1))
     assert isinstance(answer, Answer)
-    return Response(msgspec.json.encode({"decisions": answer.decisions or ()}), media_type=JSON)
+    return json_answer({"decisions": answer.decisions or ()})
 
 
 async def _run_task(service: Service, pool: Pool, task: Task) -> WorkerAnswer:
@@ -207,7 +204,7 @@ CONCEPT_ROUTES: Final = (
             ),
             Query(name="type", type=str, means="of the concepts; by default any"),
             Query(name="most", type=_Most, means="concepts; by default 10"),
-            _PIPELINE,
+            PIPELINE_QUERY,
         ),
         answers=ConceptsFound,
         problems=(404, 429),
@@ -217,7 +214,7 @@ CONCEPT_ROUTES: Final = (
         path="/v1/concepts/{curie:path}",
         handle=concept,
         means="a concept: names, definition, parents, references",
-        query=(_PIPELINE,),
+        query=(PIPELINE_QUERY,),
         answers=ConceptAnswer,
         problems=(404, 429),
     ),
@@ -228,7 +225,7 @@ CONCEPT_ROUTES: Final = (
         means="why the mentions of a document are linked as they are: candidates, features and "
         "weights",
         query=(
-            _PIPELINE,
+            PIPELINE_QUERY,
             Query(
                 name="candidates", type=Candidates, means="concepts of each mention; by default 5"
             ),

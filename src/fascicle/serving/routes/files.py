@@ -30,6 +30,7 @@ from fascicle.serving.endpoint import (
     Query,
     file_answer,
     folder_for_files,
+    json_answer,
     read_file,
     write_file,
 )
@@ -54,7 +55,7 @@ async def formats(request: Request, service: Service) -> Response:
         )
         for form in FORMATS.values()
     )
-    return Response(msgspec.json.encode(FileFormats(formats=facts)), media_type=JSON)
+    return json_answer(FileFormats(formats=facts))
 
 
 async def read(request: Request, service: Service) -> Response:
@@ -76,7 +77,7 @@ async def read(request: Request, service: Service) -> Response:
     if file.problems and not file.documents:
         raise ProblemError(422, file.problems[0], code="format")
     answer = {name: getattr(file, name) for name in ("documents", "format", "notes", "problems")}
-    return Response(msgspec.json.encode(answer), media_type=JSON)
+    return json_answer(answer)
 
 
 async def write(request: Request, service: Service) -> Response:
@@ -165,14 +166,14 @@ async def submit(request: Request, service: Service) -> Response:
 
 async def job(request: Request, service: Service) -> Response:
     """Returns the progress of a job."""
-    return Response(msgspec.json.encode(_own(request, service)), media_type=JSON)
+    return json_answer(_own(request, service))
 
 
 async def jobs(request: Request, service: Service) -> Response:
     """Returns all jobs that the token may see: its own, or for an administrator all."""
     check_names(request, ())
     visible = tuple(job for job in service.jobs.all() if _sees(request, job))
-    return Response(msgspec.json.encode(JobList(jobs=visible)), media_type=JSON)
+    return json_answer(JobList(jobs=visible))
 
 
 def _own(request: Request, service: Service) -> Job:

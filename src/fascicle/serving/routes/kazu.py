@@ -18,7 +18,14 @@ from fascicle.core.document import Document, Mention, Section
 from fascicle.formats.catalogue import format_named
 from fascicle.formats.label_studio import PARTS
 from fascicle.serving.content import check_names, query_value, read_json
-from fascicle.serving.endpoint import JSON, Endpoint, Query, write_file
+from fascicle.serving.endpoint import (
+    PIPELINE_QUERY,
+    Endpoint,
+    Query,
+    json_answer,
+    pool_of,
+    write_file,
+)
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import KazuAnnotations, KazuDocument
@@ -89,16 +96,14 @@ async def ls_annotations(request: Request, service: Service) -> Response:
     (document,) = await _annotate(request, service, Options(), kind=KazuText)
     tasks = tuple(_tasks(document))
     answer = KazuAnnotations(ls_view=_view(document), ls_tasks=tasks, doc=document)
-    return Response(msgspec.json.encode(answer), media_type=JSON)
+    return json_answer(answer)
 
 
 async def pipeline_steps(request: Request, service: Service) -> Response:
     """Returns the names of the steps of a pipeline, in order."""
     check_names(request, ("pipeline",))
-    facts = service.pool(request.query_params.get("pipeline", "")).facts
-    return Response(
-        msgspec.json.encode([step.name for step in facts.steps] if facts else []), media_type=JSON
-    )
+    facts = pool_of(request, service).facts
+    return json_answer([step.name for step in facts.steps] if facts else [])
 
 
 async def _answer(
@@ -110,7 +115,7 @@ async def _answer(
     entity_class: str = "",
 ) -> Response:
     documents = await _annotate(request, service, options, kind=kind, entity_class=entity_class)
-    return Response(msgspec.json.encode(documents), media_type=JSON)
+    return json_answer(documents)
 
 
 async def _annotate(
@@ -129,7 +134,7 @@ async def _annotate(
         ProblemError: not all documents are done.
     """
     check_names(request, ("pipeline", "entity_class") if entity_class else ("pipeline",))
-    pool = service.pool(request.query_params.get("pipeline", ""))
+    pool = pool_of(request, service)
     steps = pool.facts.steps if pool.facts else ()
     if not options.find and not any(step.gives == ("links",) for step in steps):
         raise ProblemError(
@@ -269,9 +274,6 @@ def _element(name: str, value: str, inside: str = "") -> str:
     return f'<{name} value="{escape(value)}">{inside}</{name}>'
 
 
-_PIPELINE: Final = (
-    Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),
-)
 _ENTITY_CLASS: Final = Query(
     name="entity_class", type=_CLASS, means="type of all mentions", needed=True
 )
@@ -284,7 +286,7 @@ ROUTES: Final = (
             path=f"/api/kazu/{name}",
             handle=handle,
             means=f"{means}, for clients of Kazu",
-            query=(*_PIPELINE, _ENTITY_CLASS) if handle is linking_only else _PIPELINE,
+            query=(PIPELINE_QUERY, _ENTITY_CLASS) if handle is linking_only else (PIPELINE_QUERY,),
             body=body,
             answers=answers,
             problems=(404, 413, 429),
@@ -317,7 +319,7 @@ ROUTES: Final = (
         path="/api/steps",
         handle=pipeline_steps,
         means="names of the steps of a pipeline, for clients of Kazu",
-        query=_PIPELINE,
+        query=(PIPELINE_QUERY,),
         answers=tuple[str, ...],
         problems=(404,),
     ),
