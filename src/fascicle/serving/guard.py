@@ -206,9 +206,11 @@ class Guard:
         """Answers a request itself, or passes it to the app."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-            return
-        if scope["type"] != "http":  # WebSocket is not supported
-            return
+        elif scope["type"] == "http":  # WebSocket is not supported
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request, and logs it."""
         exchange = _Exchange(scope, _identifiers(Headers(scope=scope)))
         scope.setdefault("state", {}).update(facts={}, waiting=self._waiting, who=ANYBODY)
 

@@ -31,13 +31,13 @@ class Inputs:
     """Inputs of a command, by file identity.
 
     Attributes:
-        given: identity of each file or folder -> its name as given.
+        names: identity of each file or folder -> its name as given.
         above: identity of each folder with an input somewhere in it -> that input.
         folders: the folders among those given.
         models: cache, folder of an output -> the model that it lies in.
     """
 
-    given: Mapping[_Identity, str]
+    names: Mapping[_Identity, str]
     above: Mapping[_Identity, str]
     folders: tuple[str, ...]
     models: dict[str, Path | None] = field(default_factory=dict, compare=False)
@@ -64,7 +64,7 @@ class Inputs:
             for folder in _folders_above(path, visited) if path != STDIN else ():
                 if (place := stat_or_none(folder)) is not None:
                     above.setdefault((place.st_dev, place.st_ino), path)
-        return cls(given=names, above=above, folders=tuple(folders))
+        return cls(names=names, above=above, folders=tuple(folders))
 
     def refuse(self, path: str | os.PathLike[str], *, filled: bool = False) -> None:
         """Raises an error for an output that is an input, contains one, or lies in one.
@@ -88,7 +88,7 @@ class Inputs:
         name = "standard output" if path == STDIN else os.fspath(path)
         added = status is None or (filled and stat.S_ISDIR(status.st_mode))
         if identity is not None and not added:
-            if identity in self.given:
+            if identity in self.names:
                 raise OutputError(
                     f"{name} is one of the inputs{self._under(identity, name)} and {_LOST}"
                 )
@@ -111,7 +111,7 @@ class Inputs:
         return Inputs.of(_files_in(self.folders))
 
     def _under(self, identity: _Identity, name: str) -> str:
-        other = self.given[identity]
+        other = self.names[identity]
         return "" if other == name else f" (under the name {other})"
 
     def _model_above(self, path: str) -> Path | None:
@@ -136,8 +136,8 @@ class Inputs:
         real = Path(_real(path))
         for folder in (real, *real.parents):
             status = stat_or_none(folder)
-            if status is not None and (status.st_dev, status.st_ino) in self.given:
-                yield self.given[status.st_dev, status.st_ino]
+            if status is not None and (status.st_dev, status.st_ino) in self.names:
+                yield self.names[status.st_dev, status.st_ino]
 
 
 def _real(path: str) -> str:

@@ -133,7 +133,7 @@ class _Records:
         parser.buffer_text = True
         parser.EndElementHandler = self._end
         parser.EntityDeclHandler = self._entity
-        parser.SkippedEntityHandler = self._named
+        parser.SkippedEntityHandler = self._entity_reference
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
     def check(self) -> None:
@@ -162,7 +162,7 @@ class _Records:
         if tag in self._tags:
             self._builder, self._place, self._size, self._inside = (
                 TreeBuilder(),
-                self._here(),
+                self._current_place(),
                 0,
                 self._depth,
             )
@@ -178,7 +178,7 @@ class _Records:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise FormatError(
-                f"elements lie more than {_MAX_DEPTH} deep in each other", at=self._here()
+                f"elements lie more than {_MAX_DEPTH} deep in each other", at=self._current_place()
             )
         self._open(tag, attributes)
 
@@ -211,7 +211,7 @@ class _Records:
             self._grow(len(text))
             self._builder.data(text)
 
-    def _named(self, name: str, is_parameter: bool) -> None:
+    def _entity_reference(self, name: str, is_parameter: bool) -> None:
         if not is_parameter:
             self._text(html5.get(f"{name};", f"&{name};"))
 
@@ -229,9 +229,9 @@ class _Records:
             f"the file declares an entity, {name!r}, which may make it endless; remove the "
             "declaration"
         )
-        raise FormatError(message, at=self._here())
+        raise FormatError(message, at=self._current_place())
 
-    def _here(self) -> Place:
+    def _current_place(self) -> Place:
         return Place(self._path, self._parser.CurrentLineNumber)
 
 

@@ -36,11 +36,11 @@ class Owned(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         files: name of each unchanged file that Fascicle wrote there -> its stamp at the time of the
             check.
-        others: names of everything else, sorted; those of empty folders end with ``/``.
+        foreign: names of everything else, sorted; those of empty folders end with ``/``.
     """
 
     files: Mapping[str, _Stamp] = msgspec.field(default_factory=dict)
-    others: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
 
     def is_own(self, folder: Path, name: str) -> bool:
         """True if Fascicle wrote a file, and it did not change since it was checked."""
@@ -68,7 +68,7 @@ def own_files(folder: Path, *, kind: str) -> Owned:
             files[name] = stamp
         else:
             foreign.append(name)
-    return Owned(files=files, others=tuple(sorted(foreign)))
+    return Owned(files=files, foreign=tuple(sorted(foreign)))
 
 
 def record_kind(folder: Path) -> str:
@@ -84,7 +84,7 @@ def check_replaceable(folder: Path, *, kind: str) -> Owned:
         OutputError: it does; the message names up to three files.
     """
     own = own_files(folder, kind=kind)
-    _refuse(own.others, folder, "name")
+    _refuse(own.foreign, folder, "name")
     return own
 
 
@@ -212,7 +212,7 @@ def remove_owned(folder: Path, *, kind: str) -> None:
         own = own_files(folder, kind=kind)
         for name in own.files:
             (folder / name).unlink(missing_ok=True)
-        if not own.others:
+        if not own.foreign:
             (folder / RECORD).unlink(missing_ok=True)
         remove_empty(folder)
 

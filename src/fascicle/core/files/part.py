@@ -65,7 +65,7 @@ class Journal:
         try:
             content = self._stream.read()
             self.was_there = bool(content)
-            self.entries = self._read(content, made_by) if content and resume else []
+            self.entries = self._parse(content, made_by) if content and resume else []
             if content:
                 _header(content, path)
             if not self.entries:
@@ -98,7 +98,7 @@ class Journal:
         self.path.unlink(missing_ok=True)
         self.close()
 
-    def _read(self, content: bytes, made_by: Mapping[str, str]) -> list[dict[str, Any]]:
+    def _parse(self, content: bytes, made_by: Mapping[str, str]) -> list[dict[str, Any]]:
         header = _header(content, self.path)
         other = [name for name, value in made_by.items() if header.get(name) != value]
         if other:

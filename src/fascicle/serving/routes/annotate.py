@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from typing import Any, Final
 
@@ -132,12 +133,9 @@ async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> R
 
 def _log_facts(inputs: list[Document | RawAnswer], answers: list[RawAnswer]) -> dict[str, object]:
     """Returns the facts about documents that may be logged: counts and lengths."""
-    counts: dict[str, int] = {}
-    for answer in answers:
-        counts[answer.status] = counts.get(answer.status, 0) + 1
     return {
-        "characters": sum(len(answer.text) for answer in inputs if isinstance(answer, Document)),
-        "documents": counts,
+        "characters": sum(len(item.text) for item in inputs if isinstance(item, Document)),
+        "documents": Counter(answer.status for answer in answers),
     }
 
 
@@ -152,23 +150,29 @@ async def stream(request: Request, service: Service) -> Response:
     def annotate(document: Document | RawAnswer) -> Coroutine[Any, Any, list[RawAnswer]]:
         return service.annotate(pool, [document], options, waits=True)
 
-    async def answers() -> AsyncGenerator[bytes, None]:
-        counts: dict[str, int] = {}
-        request.state.facts = {"documents": counts}
+    async def lines() -> AsyncGenerator[bytes, None]:
         reading = asyncio.create_task(ahead.fill(documents, annotate))
         try:
-            while (entry := await ahead.get()) is not None:
-                if isinstance(entry, ProblemError):
-                    yield _ENCODER.encode({"problem": entry.problem}) + b"\n"
-                else:
-                    (answer,) = await entry
-                    counts[answer.status] = counts.get(answer.status, 0) + 1
-                    yield _ENCODER.encode(answer) + b"\n"
+            async for line in _encode_answers(ahead, counts):
+                yield line
         finally:
             reading.cancel()
             ahead.cancel()
 
-    return PieceResponse(answers(), media_type=NDJSON, idle=service.settings.idle)
+    counts: Counter[str] = Counter()
+    request.state.facts = {"documents": counts}
+    return PieceResponse(lines(), media_type=NDJSON, idle=service.settings.idle)
+
+
+async def _encode_answers(ahead: _Ahead, counts: Counter[str]) -> AsyncIterator[bytes]:
+    """Yields a line for each answer, and counts them by status."""
+    while (entry := await ahead.get()) is not None:
+        if isinstance(entry, ProblemError):
+            yield _ENCODER.encode({"problem": entry.problem}) + b"\n"
+        else:
+            (answer,) = await entry
+            counts[answer.status] += 1
+            yield _ENCODER.encode(answer) + b"\n"
 
 
 class _Ahead:

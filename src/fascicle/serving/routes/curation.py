@@ -214,12 +214,7 @@ async def export(request: Request, service: Service) -> Response:
     exported = [
         decided for decided in versions if decided is not None and (decided.finished or not only)
     ]
-    counts = {
-        "damages": len(service.curation.damages) if service.curation else 0,
-        "hidden": versions.count(None),
-        "undecided": sum(len(decided.undecided) for decided in exported) if project else 0,
-    }
-    remarks = ", ".join(f"{name}={count}" for name, count in counts.items() if count)
+    remarks = _export_remarks(service, exported, hidden=versions.count(None))
     if what == "rules":
         return file_answer(rules_table(exported).encode(), "curation.tsv", remarks)
     form = find_writable(
@@ -247,6 +242,17 @@ def _check_export(
             f"there is no version {version[:100]!r}; name a curator of the project, or leave it "
             "out",
         )
+
+
+def _export_remarks(service: Service, exported: Sequence[Decided], *, hidden: int) -> str:
+    """Returns the numbers of what is not exported, such as ``"damages=1, hidden=2"``."""
+    project, store = service.settings.project, service.curation
+    counts = {
+        "damages": len(store.damages) if store else 0,
+        "hidden": hidden,
+        "undecided": sum(len(decided.undecided) for decided in exported) if project else 0,
+    }
+    return ", ".join(f"{name}={count}" for name, count in counts.items() if count)
 
 
 async def take_file(request: Request, service: Service) -> Response:

@@ -141,22 +141,16 @@ async def _annotate(
             422, "no step of this pipeline only links; name another one: ?pipeline=NAME"
         )
     texts = await _read_texts(request, service, kind)
-    documents = [document.as_document(f"text-{at}") for at, document in enumerate(texts, start=1)]
+    documents = [text.as_document(f"text-{at}") for at, text in enumerate(texts, start=1)]
     if entity_class:
         documents = [_of_one_mention_each(document, entity_class) for document in documents]
     answers = await service.annotate(
         pool, [service.checked(document) for document in documents], options
     )
-    for document in answers:
-        if document.problem is not None:
-            raise ProblemError(
-                document.problem.status,
-                f"{document.id}: {document.problem.detail}",
-                code=document.problem.code,
-            )
-    annotated = [
-        document.document for document in answers if isinstance(document.document, msgspec.Raw)
-    ]
+    for answer in answers:
+        if (problem := answer.problem) is not None:
+            raise ProblemError(problem.status, f"{answer.id}: {problem.detail}", code=problem.code)
+    annotated = [answer.document for answer in answers if isinstance(answer.document, msgspec.Raw)]
     content, _ = await write_file(service, annotated, format_named("kazu"))
     return [msgspec.json.decode(line, type=KazuDocument) for line in content.splitlines()]
 
