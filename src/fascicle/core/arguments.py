@@ -201,7 +201,7 @@ def _first_wrong(value: object, hint: Any) -> int | None:
     several = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     lists = [hint for hint in several if get_origin(hint) in _LISTS]
     wrong = [
-        next((at for at, hint in _items(value) if not _fits(hint, get_args(kind)[0])), None)
+        next((at for at, item in _items(value) if not _fits(item, get_args(kind)[0])), None)
         for kind in lists
     ]
     return max((at for at in wrong if at is not None), default=None)

@@ -318,12 +318,12 @@ class Guard:
         shared, digest = self._settings.token, hash_token(token.strip())
         if shared and hmac.compare_digest(digest, hash_token(shared)):
             return ANYBODY
-        owners = [
-            shared
-            for shared in self._settings.tokens or ()
-            if hmac.compare_digest(digest, shared.hash)
-        ]
-        return owners[0] if owners else None
+        owners = (
+            owner
+            for owner in self._settings.tokens or ()
+            if hmac.compare_digest(digest, owner.hash)
+        )
+        return next(owners, None)
 
     def _add_headers(
         self, headers: MutableHeaders, scope: Scope, identifiers: Mapping[str, str]

@@ -158,7 +158,7 @@ class Client:
                     return outcome.content
             except httpx2.TransportError as error:
                 outcome = error
-            last = attempt == self._settings.attempts
+            last = attempt >= self._settings.attempts
             time.sleep(_pause_after(outcome, call, attempt, last=last))
         raise AssertionError("the last attempt ends the loop")
 
@@ -328,7 +328,7 @@ class AsyncClient:
                     return outcome.content
             except httpx2.TransportError as error:
                 outcome = error
-            last = attempt == self._settings.attempts
+            last = attempt >= self._settings.attempts
             await asyncio.sleep(_pause_after(outcome, call, attempt, last=last))
         raise AssertionError("the last attempt ends the loop")
 

@@ -180,7 +180,7 @@ def rules_table(decided: Iterable[Decided]) -> str:
     """
     evidence: defaultdict[str, _Evidence] = defaultdict(_Evidence)
     for document in decided:
-        gold_spans = {counts.spans for counts in document.gold}
+        gold_spans = {mention.spans for mention in document.gold}
         for item in document.items:
             if (
                 item.verdict != "rejected"

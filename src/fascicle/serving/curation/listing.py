@@ -113,11 +113,11 @@ def _facts_of(record: Kept, project: Project | None) -> _Facts:
         "done": tuple(versions.done),
     }
     summaries: dict[str | None, Summary] = {
-        name: _summary(one, **shared) for name, one in versions.by_curator.items()
+        name: _summary(version, **shared) for name, version in versions.by_curator.items()
     }
     own = _summary(versions.reviewed, waiting=versions.waiting, **shared)
-    flagged = own.flagged or any(one.flagged for one in summaries.values())
-    notes = own.notes + sum(one.notes for one in summaries.values())
+    flagged = own.flagged or any(summary.flagged for summary in summaries.values())
+    notes = own.notes + sum(summary.notes for summary in summaries.values())
     return {**summaries, REVIEWED: msgspec.structs.replace(own, flagged=flagged, notes=notes)}
 
 
