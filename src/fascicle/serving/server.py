@@ -303,7 +303,7 @@ def pipeline_openers(
             raise UsageError(f"{entry!r} has no name or no path; give PATH or NAME=PATH")
         if name in openers:
             raise UsageError(
-                f"two pipelines are called {name!r}; give entry another name with NAME=PATH"
+                f"two pipelines are called {name!r}; give one another name with NAME=PATH"
             )
         openers[name] = opening
     return openers
