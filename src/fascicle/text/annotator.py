@@ -366,25 +366,25 @@ def map_to_words(mentions: Sequence[Mention], words: Ints, *, types: Sequence[st
         words: ranges of the words, ``[n, 2]``, sorted and disjoint.
         types: names of the types, in their order.
     """
-    index = {name: at for at, name in enumerate(types)}
+    numbers = {name: number for number, name in enumerate(types)}
     skipped: Counter[str] = Counter()
     occupied = np.zeros((len(types), len(words)), dtype=bool)
     rows: list[tuple[int, int, int, float]] = []
     for mention in sorted(mentions, key=lambda mention: (*mention.rank, mention.type)):
         start = int(np.searchsorted(words[:, 1], mention.start, side="right"))
         end = int(np.searchsorted(words[:, 0], mention.end, side="left"))
-        kind = index.get(mention.type, -1)
-        if reason := _refused(mention, occupied[kind, start:end]) if kind >= 0 else "unknown-type":
+        kind = numbers.get(mention.type)
+        if kind is None:
+            skipped["unknown-type"] += 1
+            continue
+        if reason := _refused(mention, occupied[kind, start:end]):
             skipped[reason] += 1
             continue
-        skipped["inside-word"] += (words[start, 0], words[end - 1, 1]) != (
-            mention.start,
-            mention.end,
-        )
+        borders = (words[start, 0], words[end - 1, 1])
+        skipped["inside-word"] += borders != (mention.start, mention.end)
         occupied[kind, start:end] = True
         rows.append((start, end, kind, 1.0 if mention.score is None else mention.score))
-    rows.sort()
-    table = np.array(rows, dtype=np.float64).reshape(-1, 4)
+    table = np.array(sorted(rows), dtype=np.float64).reshape(-1, 4)
     return WordMentions(spans=table[:, :3].astype(np.int64), scores=table[:, 3], lost=+skipped)
 
 

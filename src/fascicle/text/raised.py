@@ -136,42 +136,58 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
         pieces: of one block, in their order.
     """
     texts, marks, is_next = list[str](), list[int](), _Notes(pieces)
-    for at, piece in enumerate(pieces):
+    for place, piece in enumerate(pieces):
         texts.append(piece.text)
         if piece.level is _PLAIN or not piece.text.strip():
             continue
+        if _continues_name(pieces, texts, place):
+            continue
         before = "" if piece.level is _MARK else _last(texts[-25:-1])
-        # of a link nothing behind it counts
-        following = pieces[at + 1 : at + 9] if piece.level is _RAISED else ()
-        after = piece.text[len(piece.text.rstrip()) :] + "".join(
-            text
-            for text, level in following
-            if level in (_PLAIN, _LINKED) or text.lstrip()[:1] in ("+", "−", "-")  # of a charge
-        )
-        if at and pieces[at - 1].level is piece.level is _RAISED and texts[at - 1][-1:].isalpha():
-            continue  # the raised number of a raised name, as of the allele `rd1`
-        follows = at - 1 in marks[-1:] or (
-            at - 2 in marks[-1:] and _SEPARATOR.fullmatch(pieces[at - 1].text)
+        after = _text_after(pieces, place)
+        follows = place - 1 in marks[-1:] or (
+            place - 2 in marks[-1:] and _SEPARATOR.fullmatch(pieces[place - 1].text)
         )
         starts_note = is_next(piece, after)
         if starts_note or _is_mark(piece, before, after, follows=bool(follows)):
-            marks.append(at)
-            texts[at] = ""
-    if not marks:
-        return texts, marks
-    out = _with_signs(pieces, marks)
-    for at in out:
-        texts[at] = ""
-    for at in sorted(out):
-        before, after = "".join(texts[max(0, at - 9) : at]), "".join(texts[at + 1 : at + 9])
-        texts[at] = " " if before[-1:].strip() and re.match(r"\w|\(", after) else ""
-        if (
-            at
-            and at - 1 not in out
-            and (pieces[at - 1].level is _RAISED or re.match("[.,;:)]", after))
-        ):
-            texts[at - 1] = texts[at - 1].rstrip(" ,;" if pieces[at - 1].level is _RAISED else " ")
+            marks.append(place)
+            texts[place] = ""
+    if marks:
+        _remove(texts, pieces, _with_signs(pieces, marks))
     return texts, marks
+
+
+def _continues_name(pieces: Sequence[Piece], texts: Sequence[str], place: int) -> bool:
+    """True for the raised number of a raised name, as of the allele `rd1`."""
+    if not place or not texts[place - 1][-1:].isalpha():
+        return False
+    return pieces[place - 1].level is pieces[place].level is _RAISED
+
+
+def _text_after(pieces: Sequence[Piece], place: int) -> str:
+    """Returns the text behind a piece, with raised charges; nothing behind a link counts."""
+    piece = pieces[place]
+    following = pieces[place + 1 : place + 9] if piece.level is _RAISED else ()
+    texts = (
+        text
+        for text, level in following
+        if level in (_PLAIN, _LINKED) or text.lstrip()[:1] in ("+", "−", "-")  # of a charge
+    )
+    return piece.text[len(piece.text.rstrip()) :] + "".join(texts)
+
+
+def _remove(texts: list[str], pieces: Sequence[Piece], places: set[int]) -> None:
+    """Empties the texts at places, or leaves a blank if two words would meet."""
+    for place in places:
+        texts[place] = ""
+    for place in sorted(places):
+        before = "".join(texts[max(0, place - 9) : place])
+        after = "".join(texts[place + 1 : place + 9])
+        texts[place] = " " if before[-1:].strip() and re.match(r"\w|\(", after) else ""
+        if not place or place - 1 in places:
+            continue
+        is_raised = pieces[place - 1].level is _RAISED
+        if is_raised or re.match("[.,;:)]", after):
+            texts[place - 1] = texts[place - 1].rstrip(" ,;" if is_raised else " ")
 
 
 def _last(texts: Sequence[str]) -> str:
