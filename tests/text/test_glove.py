@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fascicle.errors import InputError
 from fascicle.text.glove import (
-    Cells,
+    CellBatch,
     GloveSettings,
     Side,
     cell_weights,
@@ -60,7 +60,7 @@ def sides(chance: np.random.Generator, *sizes: int) -> list[Side]:
     return [Side(chance.normal(size=(n, 3)), chance.normal(size=n)) for n in sizes]
 
 
-def loss_by_loops(first: Side, second: Side, cells: Cells) -> float:
+def loss_by_loops(first: Side, second: Side, cells: CellBatch) -> float:
     total = 0.0
     for i, j, log, weight in zip(*cells, strict=True):
         product = sum(first.vectors[i][k] * second.vectors[j][k] for k in range(3))
@@ -72,7 +72,7 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
     chance = np.random.default_rng(3)
     first, second = sides(chance, 3, 4)
     places = np.array([(0, 0), (0, 3), (1, 1), (2, 3), (2, 0)])
-    cells = Cells(places[:, 0], places[:, 1], chance.normal(size=5), chance.random(5))
+    cells = CellBatch(places[:, 0], places[:, 1], chance.normal(size=5), chance.random(5))
     loss, *slopes = gradient(first, second, cells)
     assert loss == pytest.approx(loss_by_loops(first, second, cells))
     for side, slope in zip((first, second), slopes, strict=True):

@@ -15,8 +15,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Fragments
 from fascicle.errors import InputError
 from fascicle.text.marked import (
-    Candidate,
     InputForm,
+    MarkedMention,
     encode_candidates,
     make_candidates,
     pad_marked,
@@ -54,7 +54,7 @@ def form_of(tokenizer: PieceTokenizer, length: int = 64) -> InputForm:
 
 
 @st.composite
-def candidates(draw: st.DrawFn, most_words: int = 12, fragments: int = 1) -> Candidate:
+def candidates(draw: st.DrawFn, most_words: int = 12, fragments: int = 1) -> MarkedMention:
     words = draw(st.lists(st.sampled_from(WORDS), min_size=2 * fragments, max_size=most_words))
     text, places = "", []
     for word in words:
@@ -66,10 +66,12 @@ def candidates(draw: st.DrawFn, most_words: int = 12, fragments: int = 1) -> Can
     spans: Fragments = tuple(
         (places[a][0], places[b - 1][1]) for a, b in zip(cuts[::2], cuts[1::2], strict=True)
     )
-    return Candidate(text=text, spans=spans, type=draw(st.sampled_from(["disease", "drug", "a b"])))
+    return MarkedMention(
+        text=text, spans=spans, type=draw(st.sampled_from(["disease", "drug", "a b"]))
+    )
 
 
-def marked_text(one: Candidate, *, start: str, end: str) -> str:
+def marked_text(one: MarkedMention, *, start: str, end: str) -> str:
     """The type, then the text with markers around each fragment, and a blank on both sides of
     each marker.
     """
@@ -81,7 +83,7 @@ def marked_text(one: Candidate, *, start: str, end: str) -> str:
 
 @given(one=candidates(fragments=3))
 def test_pieces_are_those_that_the_tokenizer_reads_in_the_marked_text(
-    tokenizer: PieceTokenizer, one: Candidate
+    tokenizer: PieceTokenizer, one: MarkedMention
 ) -> None:
     whole = tokenizers.Tokenizer.from_str(tokenizer.content)
     whole.encode_special_tokens = False
@@ -96,7 +98,7 @@ def test_markers_written_in_a_text_are_text(tokenizer: PieceTokenizer) -> None:
     form = form_of(tokenizer)
     text = "the <e> patient </e> has pain"
     (found,) = encode_candidates(
-        [Candidate(text=text, spans=((25, 29),), type="disease")], tokenizer, form=form
+        [MarkedMention(text=text, spans=((25, 29),), type="disease")], tokenizer, form=form
     )
     assert (found.ids == form.start).sum() == 1
     assert (found.ids == form.end).sum() == 1
@@ -109,7 +111,7 @@ def inside(ids: np.ndarray, form: InputForm) -> list[int]:
 
 @given(one=candidates(most_words=40), length=st.integers(16, 40))
 def test_cropping_keeps_the_prompt_the_markers_and_the_mention(
-    tokenizer: PieceTokenizer, one: Candidate, length: int
+    tokenizer: PieceTokenizer, one: MarkedMention, length: int
 ) -> None:
     form, full = form_of(tokenizer, length), form_of(tokenizer, 10_000)
     (found,), (whole,) = (encode_candidates([one], tokenizer, form=f) for f in (form, full))
@@ -145,7 +147,7 @@ def test_cropping_keeps_the_prompt_the_markers_and_the_mention(
 
 @given(one=candidates(most_words=40, fragments=8), length=st.integers(16, 40))
 def test_every_fragment_is_marked_or_all_of_them_as_one(
-    tokenizer: PieceTokenizer, one: Candidate, length: int
+    tokenizer: PieceTokenizer, one: MarkedMention, length: int
 ) -> None:
     form = form_of(tokenizer, length)
     (found,) = encode_candidates([one], tokenizer, form=form)
@@ -160,7 +162,7 @@ def test_every_fragment_is_marked_or_all_of_them_as_one(
 
 def test_a_long_type_takes_at_most_a_quarter(tokenizer: PieceTokenizer) -> None:
     form = form_of(tokenizer, 18)
-    one = Candidate(text="the patient has pain", spans=((16, 20),), type="a b c " * 9 + "a")
+    one = MarkedMention(text="the patient has pain", spans=((16, 20),), type="a b c " * 9 + "a")
     (found,) = encode_candidates([one], tokenizer, form=form)
     assert found.cut
     assert np.flatnonzero(found.ids == form.start)[0] <= 1 + 4 + 3
@@ -171,11 +173,11 @@ def test_far_text_is_not_read_at_all(tokenizer: PieceTokenizer) -> None:
     form = form_of(tokenizer, 20)
     text = "pain " * 500 + "fever" + " pain" * 500
     (near,) = encode_candidates(
-        [Candidate(text=text, spans=((2500, 2505),), type="drug")], tokenizer, form=form
+        [MarkedMention(text=text, spans=((2500, 2505),), type="drug")], tokenizer, form=form
     )
     short = text[2500 - 100 : 2505 + 100]
     (same,) = encode_candidates(
-        [Candidate(text=short, spans=((100, 105),), type="drug")], tokenizer, form=form
+        [MarkedMention(text=short, spans=((100, 105),), type="drug")], tokenizer, form=form
     )
     assert near.ids.tolist() == same.ids.tolist()
     assert near.cropped

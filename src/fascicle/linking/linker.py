@@ -53,7 +53,7 @@ _PORTION: Final = 1 << 18  # characters of text that are worked on together
 NO_STRATEGIES: Final[Mapping[str, LinkStrategy]] = MappingProxyType({})
 
 
-class LinkStep:
+class LinkingStep:
     """Step of a pipeline that links mentions."""
 
     name = STEP
@@ -70,7 +70,7 @@ class LinkStep:
         return self.predict(documents)
 
 
-class Linker(LinkStep):
+class Linker(LinkingStep):
     """Links the mentions of documents to concepts of one pack; for one thread.
 
     Attributes:
@@ -220,7 +220,6 @@ class Linker(LinkStep):
     def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
         """Yields the answer of each unit: a link, or those of an ambiguous one."""
         owners, units = ranked.candidates.owners, ranked.candidates.units
-        ontology = self._strategies.ontology
         places = np.arange(len(owners)) - np.searchsorted(owners, owners)  # of each in its unit
         rows = ranked.order[places < ranked.answered[owners]]
         names = self._strategies.describe(ranked.candidates, rows)
@@ -231,7 +230,7 @@ class Linker(LinkStep):
             ranked.answered.tolist(), ranked.nil.tolist(), absent, strict=True
         ):
             if not count:
-                yield (nil_link(_or_none(nil), ontology, absent=is_absent),)
+                yield (nil_link(_or_none(nil), self._strategies.ontology, absent=is_absent),)
             else:
                 yield tuple(
                     link_to(curie, label, tier if count == 1 else AMBIGUOUS, _or_none(score), same)

@@ -131,10 +131,10 @@ class CandidateMerger:
         """Returns rows in groups: by tier, distance, way and species, then by the prior."""
         columns = zip(*map(astuple, matches), strict=True)
         rows = FoundConcepts(*map(np.concatenate, columns))
-        active, leads = self._pack.active, self._pack.leads
+        leads = self._pack.leads
         priors = np.full(len(rows.terms), _UNKNOWN_PRIOR)
         has_term = rows.terms >= 0
-        priors[has_term] = active.prior[rows.terms[has_term]]
+        priors[has_term] = self._pack.active.prior[rows.terms[has_term]]
 
         pairs = join_pairs(rows.owners, leads.of(rows.concepts))
         looseness = _looseness(rows.tiers, rows) * 4 - rows.hinted

@@ -18,7 +18,7 @@ from fascicle.errors import UsageError
 from fascicle.linking.decisions import Decision
 from fascicle.linking.equivalents import check_ontology
 from fascicle.linking.folder import WORDING, LinkerManifest, check_linker, read_manifest
-from fascicle.linking.linker import NO_STRATEGIES, Linker, LinkStep
+from fascicle.linking.linker import NO_STRATEGIES, Linker, LinkingStep
 from fascicle.linking.strategies import check_strategies
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import file_sha256, read_description, write_description
@@ -158,10 +158,9 @@ def find(
         raise UsageError("no linker was given; give its folder, or the name of a shipped one")
     needed = [part.manifest.pack for part in parts]
     if unused := [pack.full_name for pack in opened if pack.full_name not in needed]:
-        names = " and ".join(map(str, homes))
         raise UsageError(
-            f"the linker {names} has no use for the pack {unused[0]}; its packs are "
-            f"{', '.join(needed)}"
+            f"the linker {' and '.join(map(str, homes))} has no use for the pack {unused[0]}; "
+            f"its packs are {', '.join(needed)}"
         )
     if ontology:
         prefixes = [prefix for part in parts for prefix in part.pack.prefixes]
@@ -230,7 +229,7 @@ def _pack_folder(folder: Path, manifest: LinkerManifest) -> Path:
     return place
 
 
-class Linkers(LinkStep):
+class Linkers(LinkingStep):
     """Links each mention by the first linker that covers its type; if that gives NIL, by the next
     one.
 

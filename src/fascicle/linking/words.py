@@ -136,7 +136,7 @@ class ConceptWords:
         sizes = np.bincount(split_pairs(pairs)[0] - first, minlength=len(rows))
         self._pairs = np.concatenate([self._pairs, pairs])
         self._starts = np.concatenate([self._starts, np.cumsum(sizes) + self._starts[-1]])
-        self._places.update(zip(rows.tolist(), range(first, first + len(rows)), strict=True))
+        self._places |= {row: first + number for number, row in enumerate(rows.tolist())}
 
     def _texts(self, rows: Ints) -> list[str]:
         """Returns what describes each concept: its first names, the labels of its parents, and its

@@ -19,9 +19,9 @@ from fascicle.core.session import length_sorted_batches
 from fascicle.core.wording import plural
 from fascicle.settings.recipes.filter import FilterManifest, ThresholdFacts
 from fascicle.text.marked import (
-    Candidate,
     EncodedMention,
     InputForm,
+    MarkedMention,
     encode_candidates,
     make_candidates,
     pad_marked,
@@ -135,7 +135,7 @@ class MentionFilter:
         Yields:
             In the order of the documents and their mentions.
         """
-        waiting: list[Candidate] = []
+        waiting: list[MarkedMention] = []
         for document, mentions in zip(documents, found, strict=True):
             reading = self.manifest.reading
             waiting += make_candidates(
@@ -146,7 +146,7 @@ class MentionFilter:
                 waiting = waiting[_CHUNK:]
         yield from self._judged(waiting)
 
-    def encode(self, candidates: Sequence[Candidate]) -> list[EncodedMention]:
+    def encode(self, candidates: Sequence[MarkedMention]) -> list[EncodedMention]:
         """Encodes candidates as input of the network."""
         return encode_candidates(candidates, self._tokenizer, form=self._form)
 
@@ -163,7 +163,7 @@ class MentionFilter:
             chances[chosen] = 1.0 / (1.0 + np.exp(logits[:, 1 - _CORRECT] - logits[:, _CORRECT]))
         return chances.round(_DIGITS)
 
-    def _judged(self, candidates: Sequence[Candidate]) -> Iterator[tuple[float, bool]]:
+    def _judged(self, candidates: Sequence[MarkedMention]) -> Iterator[tuple[float, bool]]:
         inputs = self.encode(candidates)
         for chance, one in zip(self.probabilities(inputs).tolist(), inputs, strict=True):
             yield chance, one.cut

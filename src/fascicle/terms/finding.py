@@ -28,7 +28,7 @@ from fascicle.terms.overlaps import Match
 from fascicle.terms.pack.carried import PARTS, AnyPack, CarriedPack
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PORTION, PackRecogniser
-from fascicle.text.inputs import Finder, FoundName
+from fascicle.text.inputs import FoundName, NameFinder
 
 _TOGETHER: Final = 1 << 20  # characters of text that all finders read before the next ones
 _REMEMBERED: Final = 1 << 15  # names whose types are cached
@@ -127,7 +127,7 @@ class CombinedFinder:
     sorted.
     """
 
-    def __init__(self, finders: Sequence[Finder]) -> None:
+    def __init__(self, finders: Sequence[NameFinder]) -> None:
         """Sets the finders, at least one."""
         self._finders = tuple(finders)
         self.types = tuple(sorted({name for finder in finders for name in finder.types}))
@@ -193,7 +193,7 @@ class KnownNames:
         return self._pack.types[kinds[0]] if len(kinds) == 1 else ""
 
 
-def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> Finder:
+def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> NameFinder:
     """Finds the names of all dictionaries of a model.
 
     Args:
@@ -250,12 +250,15 @@ def open_packed_dictionary(path: Path, *, rule: str, reader: WordReader) -> Matc
         ) from None
 
 
-def make_finder(matchers: Sequence[Matcher], packs: Mapping[str, AnyPack]) -> Finder:
+def make_finder(matchers: Sequence[Matcher], packs: Mapping[str, AnyPack]) -> NameFinder:
     """Finds all names that units are looked up in; at least one dictionary is needed.
 
     Args:
         matchers: of tables of names, which may share what cuts texts into words.
         packs: any names -> term packs. Names inside others are found too, and all types of a name.
     """
-    finders: list[Finder] = [*matchers, *([PackFinder(packs, overlaps="nested")] if packs else [])]
+    finders: list[NameFinder] = [
+        *matchers,
+        *([PackFinder(packs, overlaps="nested")] if packs else []),
+    ]
     return CombinedFinder(finders) if len(finders) > 1 else finders[0]

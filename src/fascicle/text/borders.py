@@ -56,7 +56,7 @@ _OPEN_SIZE: Final = 8  # characters: more than any of these words has, with one 
 _CONTINUED: Final = re.compile(rf"[\s>]*+(?:[,.;:)/&+%\]]|{_WORDS}|{_IN_NAMES})")
 
 
-class Item(NamedTuple):
+class ListItem(NamedTuple):
     """Line of a list, with the lines that go on with it.
 
     Attributes:
@@ -103,7 +103,7 @@ def _only_at(edges: Collection[int], text: str) -> bool:
     return not any(line_end in text for line_end in _LINE_ENDS)
 
 
-def list_items(text: str) -> Iterator[Item]:
+def list_items(text: str) -> Iterator[ListItem]:
     """Yields the items of all lists of a text."""
     flat, start = text.replace("\r\n", " \n"), 0
     for line_end in _LINE_ENDS:
@@ -120,7 +120,9 @@ def list_items(text: str) -> Iterator[Item]:
             for at, after in pairwise([*heads, len(lines)]):
                 begin, head = starts[at], _HEAD.match(lines[at])
                 size = head.end() if head else 0
-                yield Item(begin, begin + size, starts[after] - 1, size > 0 or len(heads) >= _LEAST)
+                yield ListItem(
+                    begin, begin + size, starts[after] - 1, size > 0 or len(heads) >= _LEAST
+                )
         start = following
 
 

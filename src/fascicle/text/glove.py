@@ -147,8 +147,8 @@ class Side(NamedTuple):
     biases: _Weights
 
 
-class Cells(NamedTuple):
-    """Cells of the table, by indices in the two sides.
+class CellBatch(NamedTuple):
+    """CellBatch of the table, by indices in the two sides.
 
     Attributes:
         rows: index in the first side, ``[m]``.
@@ -169,7 +169,7 @@ def cell_weights(values: Floats, settings: GloveSettings) -> Floats:
     return weights
 
 
-def gradient(first: Side, second: Side, cells: Cells) -> tuple[float, Side, Side]:
+def gradient(first: Side, second: Side, cells: CellBatch) -> tuple[float, Side, Side]:
     """Computes the loss of some cells, and its gradients with respect to both sides, in closed
     form.
 
@@ -215,7 +215,7 @@ def train_glove(
         for rows, picked in _blocks(table, chance.permutation(size), settings.block):
             columns, places = np.unique(table.columns[picked], return_inverse=True)
             local = np.searchsorted(rows, table.rows[picked])
-            cells = Cells(local, places, logs[picked], weights[picked])
+            cells = CellBatch(local, places, logs[picked], weights[picked])
             pairs = tuple(zip(pair, (rows, columns), strict=True))
             first, second = (
                 Side(sides[side].vectors[at], sides[side].biases[at]) for side, at in pairs

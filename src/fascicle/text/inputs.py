@@ -142,7 +142,7 @@ class FoundName(Protocol):
         """Types of the name."""
 
 
-class Finder(Protocol):
+class NameFinder(Protocol):
     """Finder of names in texts, such as a dictionary or a pack of terms."""
 
     @property
@@ -211,7 +211,7 @@ class UnitInputs(msgspec.Struct, frozen=True, kw_only=True):
 def compute_unit_inputs(
     documents: Sequence[Document],
     units: Sequence[Ints],
-    finder: Finder | None,
+    finder: NameFinder | None,
     columns: FeatureColumns,
 ) -> list[UnitInputs]:
     """Computes the features of the units of documents.

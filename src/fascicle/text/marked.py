@@ -43,7 +43,7 @@ _NEAR = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class MarkedMention:
     """A mention with the text that is read with it.
 
     Attributes:
@@ -89,7 +89,7 @@ class InputForm:
 
 def make_candidates(
     document: Document, mentions: Sequence[Mention], *, unit: str, segmenter: str
-) -> list[Candidate]:
+) -> list[MarkedMention]:
     """Returns mentions with the text that is read with them.
 
     Args:
@@ -117,7 +117,9 @@ def make_candidates(
     for mention in mentions:
         low, high = _around((mention.start, mention.end), starts, ends)
         spans = tuple((start - low, end - low) for start, end in mention.spans)
-        candidates.append(Candidate(text=document.text[low:high], spans=spans, type=mention.type))
+        candidates.append(
+            MarkedMention(text=document.text[low:high], spans=spans, type=mention.type)
+        )
     return candidates
 
 
@@ -131,7 +133,7 @@ def _around(span: Span, starts: Sequence[int], ends: Sequence[int]) -> Span:
     return min(span[0], starts[first]), max(span[1], ends[last])
 
 
-def _segments(candidate: Candidate) -> list[str]:
+def _segments(candidate: MarkedMention) -> list[str]:
     """Returns the text before, between and after the markers, in order."""
     text, spans = candidate.text, candidate.spans
     stretches = [f"{candidate.type} {text[: spans[0][0]]} "]
@@ -145,7 +147,7 @@ def _segments(candidate: Candidate) -> list[str]:
 
 
 def encode_candidates(
-    candidates: Sequence[Candidate], tokenizer: PieceTokenizer, *, form: InputForm
+    candidates: Sequence[MarkedMention], tokenizer: PieceTokenizer, *, form: InputForm
 ) -> list[EncodedMention]:
     """Encodes candidates as pieces.
 
@@ -169,7 +171,7 @@ def encode_candidates(
     return mentions
 
 
-def _nearby(candidate: Candidate, reach: int) -> tuple[Candidate, bool]:
+def _nearby(candidate: MarkedMention, reach: int) -> tuple[MarkedMention, bool]:
     """Removes text of a candidate that is too far away to be read; also returns whether there
     was such text.
     """
@@ -178,7 +180,7 @@ def _nearby(candidate: Candidate, reach: int) -> tuple[Candidate, bool]:
     if (low, high) == (0, len(candidate.text)):
         return candidate, False
     spans = tuple((a - low, b - low) for a, b in candidate.spans)
-    return Candidate(text=candidate.text[low:high], spans=spans, type=candidate.type), True
+    return MarkedMention(text=candidate.text[low:high], spans=spans, type=candidate.type), True
 
 
 def _join(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: InputForm) -> EncodedMention:

@@ -20,7 +20,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Span
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.inputs import FeatureColumns, Finder, compute_unit_inputs
+from fascicle.text.inputs import FeatureColumns, NameFinder, compute_unit_inputs
 from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents, piece_units
 from fascicle.text.segment import all_sentences, segmenter
 from fascicle.text.windows import NO_CONTEXT, Context, Window, make_windows, segment_starts
@@ -87,7 +87,7 @@ class DocumentReader(Protocol):
 class FeatureReader:
     """Reader like ``read_documents`` that adds features of the units."""
 
-    def __init__(self, finder: Finder | None, columns: FeatureColumns) -> None:
+    def __init__(self, finder: NameFinder | None, columns: FeatureColumns) -> None:
         """Sets the finder of names.
 
         Args:

@@ -36,9 +36,9 @@ from fascicle.models.model import TorchScorer
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
 from fascicle.text.marked import (
-    Candidate,
     EncodedMention,
     InputForm,
+    MarkedMention,
     encode_candidates,
     make_candidates,
 )
@@ -244,7 +244,7 @@ def _inputs(
     """Returns the inputs of the network for the examples of one use, and their labels."""
     documents, groups = material.of(use)
     reading = manifest.reading
-    candidates = list[Candidate]()
+    candidates = list[MarkedMention]()
     for document, examples in zip(documents, groups, strict=True):
         mentions = [example.mention for example in examples]
         candidates += make_candidates(

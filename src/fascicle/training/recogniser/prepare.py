@@ -44,7 +44,7 @@ from fascicle.terms.matcher import (
 )
 from fascicle.terms.pack.carried import carried_files, carried_size
 from fascicle.terms.pack.pack import Pack
-from fascicle.text.inputs import Finder
+from fascicle.text.inputs import NameFinder
 from fascicle.text.reading import CachedReader, DocumentReader, FeatureReader, read_documents
 from fascicle.training.corpus import Parts, dev_sha256
 from fascicle.training.recogniser.data import (
@@ -427,7 +427,7 @@ def read_inputs(recipe: Recipe) -> Inputs:
     )
 
 
-def _make_finder(sources: Sequence[_Source]) -> Finder | None:
+def _make_finder(sources: Sequence[_Source]) -> NameFinder | None:
     """Returns what finds the names of all sources; ``None`` without any.
 
     Raises:
