@@ -20,6 +20,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from fascicle.errors import MissingExtraError, ModelError
+from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.vocabulary import RewrittenTokenizer
 
@@ -71,7 +72,7 @@ class Encoder(nn.Module):
             attention_mask: ``[B, T]``.
             shift: added to the embedding of each piece of a row, ``[B, d of the embeddings]``.
         """
-        inputs: dict[str, Tensor] = {"input_ids": input_ids}
+        inputs: TensorDict = {"input_ids": input_ids}
         if shift is not None:
             inputs = {"inputs_embeds": self.pieces(input_ids) + shift[:, None]}
         return self.network(**inputs, attention_mask=attention_mask).last_hidden_state
@@ -94,7 +95,7 @@ class Pretrained:
 
     encoder: Encoder
     tokenizer: PieceTokenizer
-    pooler: Mapping[str, Tensor] | None = None
+    pooler: Tensors | None = None
     special: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -243,7 +244,7 @@ def find_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
     return PieceTokenizer(backend, pad=fast.pad_token_id)
 
 
-def _take_pooler(network: nn.Module, missing: Collection[str]) -> dict[str, Tensor] | None:
+def _take_pooler(network: nn.Module, missing: Collection[str]) -> TensorDict | None:
     """Removes the dense layer over the first state from a network; ``None`` if it has none, or
     an untrained one.
     """
@@ -380,9 +381,7 @@ class Trainable(nn.Module, ABC):
     encoder: Encoder
 
     @abstractmethod
-    def loss(
-        self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]
-    ) -> Tensor:
+    def loss(self, scores: Mapping[str, Tensors], targets: Tensors) -> Tensor:
         """Returns the loss, a mean over the labelled units, spans or texts.
 
         Args:

@@ -21,6 +21,7 @@ from fascicle.errors import ModelError
 from fascicle.models.encoder import Encoder, Pretrained
 from fascicle.models.model import Answering, check_tensors, read_network, write_network
 from fascicle.models.nn.pooling import draw
+from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.runtime.filter import LOGITS
 from fascicle.settings.folders.described import FILTER
 from fascicle.settings.recipes.filter import (
@@ -77,13 +78,11 @@ class FilterModel(Answering):
             pooled = states[:, 0]
         return self.classifier(self.dropout(torch.tanh(self.pooler(pooled))))
 
-    def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    def forward(self, batch: Tensors) -> dict[str, TensorDict]:
         """Returns the scores of a batch of ``text.marked.pad_marked``."""
         return {NAME: {LOGITS: self.logits(batch["input_ids"], batch["attention_mask"])}}
 
-    def loss(
-        self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]
-    ) -> Tensor:
+    def loss(self, scores: Mapping[str, Tensors], targets: Tensors) -> Tensor:
         """Returns the cross-entropy, a mean weighted by the classes.
 
         Args:

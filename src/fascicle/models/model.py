@@ -29,6 +29,7 @@ from fascicle.models.heads.contract import Basis, Head
 from fascicle.models.heads.spans import BiaffineSpans, LinearSpans
 from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
 from fascicle.models.nn.pooling import InputVectors
+from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.runtime.inputs import feature_columns
 from fascicle.settings.folders.manifest import MANIFEST, Manifest, write_manifest
 from fascicle.settings.heads import (
@@ -82,7 +83,7 @@ class Answering(Trainable):
 
     answer: str  # the head whose tables are the answer
 
-    def answers(self, batch: Mapping[str, Tensor], name: str = "") -> dict[str, Tensor]:
+    def answers(self, batch: Tensors, name: str = "") -> TensorDict:
         """Scores a batch with one head alone.
 
         Args:
@@ -136,7 +137,7 @@ class NerModel(Answering):
         # not random
         self.guidelines = nn.Embedding(rows, width, padding_idx=0, _weight=torch.zeros(rows, width))
 
-    def saved_tensors(self) -> dict[str, Tensor]:
+    def saved_tensors(self) -> TensorDict:
         """Returns the tensors of the model without those that only training needs."""
         return {
             name: tensor
@@ -151,7 +152,7 @@ class NerModel(Answering):
         assert isinstance(head, Head)
         return head
 
-    def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    def forward(self, batch: Tensors) -> dict[str, TensorDict]:
         """Returns the score tables of every head that is trained.
 
         Args:
@@ -169,16 +170,14 @@ class NerModel(Answering):
             for name in self.weights
         }
 
-    def answers(self, batch: Mapping[str, Tensor], name: str = "") -> dict[str, Tensor]:
+    def answers(self, batch: Tensors, name: str = "") -> TensorDict:
         """Returns the score tables of one head alone, by default the answering one, for a batch
         in its units.
         """
         states = self.encoder(batch["input_ids"], batch["attention_mask"])
         return self.head(name or self.answer).scores(states, batch)
 
-    def loss(
-        self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]
-    ) -> Tensor:
+    def loss(self, scores: Mapping[str, Tensors], targets: Tensors) -> Tensor:
         """Returns the weighted sum of the losses of the heads, each a mean over its units or spans.
 
         Args:
@@ -316,7 +315,7 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
 
 
 def write_network(
-    folder: Path, tensors: Mapping[str, Tensor], encoder: Encoder, tokenizer: PieceTokenizer
+    folder: Path, tensors: Tensors, encoder: Encoder, tokenizer: PieceTokenizer
 ) -> None:
     """Writes the tensors of a network, its encoder and its tokenizer."""
     save_file(
@@ -327,7 +326,7 @@ def write_network(
     (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")
 
 
-def read_network(folder: Path, *, origin: str, what: str) -> tuple[Encoder, dict[str, Tensor]]:
+def read_network(folder: Path, *, origin: str, what: str) -> tuple[Encoder, TensorDict]:
     """Reads what `write_network` wrote: an encoder whose weights are not set yet, and all tensors.
 
     Args:
@@ -384,7 +383,7 @@ def with_types(
 def check_tensors(
     folder: Path,
     model: nn.Module,
-    tensors: Mapping[str, Tensor],
+    tensors: Tensors,
     *,
     name: str = MANIFEST,
     advice: str = "copy or export the folder again",

@@ -31,6 +31,7 @@ from fascicle.models.filter import FilterModel
 from fascicle.models.heads.binder import BinderHead, TypeEncoder
 from fascicle.models.heads.contract import evaluation_mode
 from fascicle.models.model import NerModel
+from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.runtime.filter import LOGITS
 from fascicle.runtime.inputs import TypedScorer
 from fascicle.text.windows import TYPE_VECTORS
@@ -44,7 +45,7 @@ class Graph(nn.Module):
     outputs: tuple[str, ...]
 
     @abstractmethod
-    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+    def example(self, sizes: Mapping[str, int]) -> TensorDict:
         """Returns inputs of the given sizes with padding in the last row."""
 
     @abstractmethod
@@ -52,9 +53,7 @@ class Graph(nn.Module):
         """Returns the names of the axes of every input and output."""
 
 
-def _texts_of(
-    sizes: Mapping[str, int], *, vocabulary: int
-) -> tuple[dict[str, Tensor], torch.Generator]:
+def _texts_of(sizes: Mapping[str, int], *, vocabulary: int) -> tuple[TensorDict, torch.Generator]:
     """Returns piece ids with padding in the last row, and the generator for further random
     draws.
     """
@@ -91,7 +90,7 @@ class TypesGraphModule(Graph):
         projected = self.head.scorer.project_types(states)
         return torch.stack([projected[kind] for kind in self.head.scorer.kinds]).detach()
 
-    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+    def example(self, sizes: Mapping[str, int]) -> TensorDict:
         """See ``Graph``; the batch is of the texts of so many types."""
         texts = {**sizes, "batch": sizes["types"] * self.types.each}
         inputs, _ = _texts_of(texts, vocabulary=int(self.encoder.config.vocab_size))
@@ -160,7 +159,7 @@ class AnsweringGraph(Graph):
         tables = self.model.answers({name: t for name, t in inputs.items() if t is not None})
         return tuple(tables[name].detach() for name in self.outputs)
 
-    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+    def example(self, sizes: Mapping[str, int]) -> TensorDict:
         """See ``Graph``."""
         batch, pieces, units = sizes["batch"], sizes["pieces"], sizes["units"]
         inputs, generator = _texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))
@@ -196,7 +195,7 @@ class _TextsGraph(Graph):
 
     encoder: Encoder
 
-    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+    def example(self, sizes: Mapping[str, int]) -> TensorDict:
         """See ``Graph``."""
         return _texts_of(sizes, vocabulary=int(self.encoder.config.vocab_size))[0]
 
@@ -249,7 +248,7 @@ def export_onnx(
     module: nn.Module,
     path: str | Path,
     *,
-    example: Mapping[str, Tensor],
+    example: Tensors,
     dynamic: Mapping[str, tuple[str, ...]],
     outputs: Sequence[str],
 ) -> None:
@@ -322,9 +321,7 @@ def _name_outputs(path: str | Path, outputs: Sequence[str]) -> None:
         onnx.save(model, str(path))
 
 
-def largest_difference(
-    module: nn.Module, path: str | Path, *, inputs: Mapping[str, Tensor]
-) -> float:
+def largest_difference(module: nn.Module, path: str | Path, *, inputs: Tensors) -> float:
     """Returns the largest difference between an exported graph and its module on the same inputs.
 
     Args:
@@ -391,7 +388,7 @@ def _quietly() -> Iterator[None]:
 
 
 def _check_example(
-    example: Mapping[str, Tensor], dynamic: Mapping[str, tuple[str, ...]], outputs: Sequence[str]
+    example: Tensors, dynamic: Mapping[str, tuple[str, ...]], outputs: Sequence[str]
 ) -> None:
     names = [*example, *outputs]
     if set(names) != set(dynamic) or len(set(names)) != len(names):

@@ -10,7 +10,7 @@ Source: *binder* §2.1 and Table 5. Shapes: K types, N texts, P pieces of a text
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 
 import numpy as np
@@ -28,6 +28,7 @@ from fascicle.models.nn.contrast import (
     TextStates,
     contrastive_loss,
 )
+from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.settings.heads import BinderSettings
 from fascicle.text.marked import TypeTexts, TypeTokenizer, tokenise_types
@@ -303,7 +304,7 @@ class BinderHead(Head):
         table[:, 2] -= 1
         return table
 
-    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def scores(self, states: Tensor, batch: Tensors) -> TensorDict:
         """Returns the tables of ``outputs`` in evaluation mode, see ``nn.contrast``, or those of
         the loss in training.
 
@@ -321,7 +322,7 @@ class BinderHead(Head):
         tables = self.scorer(text, types, longest=width, pieces=width)
         return {name: tables[name] for name in self.outputs}
 
-    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+    def loss(self, scores: Tensors, targets: Tensor) -> Tensor:
         """Returns the contrastive loss over all spans, of scores in training mode; arguments as
         in ``Head``.
         """
@@ -355,7 +356,7 @@ class BinderHead(Head):
         """See ``Head``."""
         self._is_current = False
 
-    def _text(self, states: Tensor, batch: Mapping[str, Tensor]) -> TextStates:
+    def _text(self, states: Tensor, batch: Tensors) -> TextStates:
         first, last = (batch[self._ends[at]] for at in (0, -1))
         starts = self.units.pooling(states, first_piece=first)
         ends = starts if self.level == "piece" else self.units.pooling(states, first_piece=last)
@@ -407,9 +408,7 @@ def _loss_weights(settings: BinderSettings) -> LossWeights:
     )
 
 
-def _exclude_unknown(
-    scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor
-) -> dict[str, Tensor]:
+def _exclude_unknown(scores: Tensors, unknown: Tensor, gold: Tensor) -> TensorDict:
     """Sets the scores of spans that overlap an unknown range to minus infinity; those of gold
     spans stay.
     """

@@ -21,6 +21,7 @@ from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import TagScheme
 from fascicle.models.encoder import Encoder
 from fascicle.models.nn.pooling import POOLINGS, InputVectors
+from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.settings.heads import HeadSettings
 from fascicle.settings.types import TypeDescriptions
 from fascicle.text.pieces import PieceTokenizer
@@ -141,7 +142,7 @@ class Head(nn.Module, ABC):
         """
 
     @abstractmethod
-    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def scores(self, states: Tensor, batch: Tensors) -> TensorDict:
         """Returns the score tables of a batch.
 
         Args:
@@ -150,7 +151,7 @@ class Head(nn.Module, ABC):
         """
 
     @abstractmethod
-    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+    def loss(self, scores: Tensors, targets: Tensor) -> Tensor:
         """Returns the loss as a mean over the units or spans of the batch, so that losses of heads
         can be mixed.
 
@@ -159,9 +160,7 @@ class Head(nn.Module, ABC):
             targets: of ``targets``.
         """
 
-    def imitation(
-        self, scores: Mapping[str, Tensor], teacher: Tensor, *, temperature: float = 1.0
-    ) -> Tensor:
+    def imitation(self, scores: Tensors, teacher: Tensor, *, temperature: float = 1.0) -> Tensor:
         """Returns the divergence of the label probabilities of all units from those of a teacher; 0
         if they are equal.
 
@@ -211,7 +210,7 @@ def evaluation_mode(*modules: nn.Module) -> Iterator[None]:
 
 
 @torch.no_grad()
-def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+def put_weights(model: nn.Module, weights: Tensors) -> None:
     """Changes weights in place, in any mode, and drops the cached values of the heads.
 
     Args:
@@ -253,7 +252,7 @@ class _UnitStates(nn.Module):
         """Name of the array of input features of units, if they are read."""
         return () if self.vectors is None else (FEATURES,)
 
-    def forward(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+    def forward(self, states: Tensor, batch: Tensors) -> Tensor:
         """Pools piece states to unit states.
 
         Args:
@@ -272,7 +271,7 @@ class _UnitStates(nn.Module):
             pooled = pooled + self.feature_vectors(batch)
         return self.dropout(pooled)
 
-    def feature_vectors(self, batch: Mapping[str, Tensor]) -> Tensor:
+    def feature_vectors(self, batch: Tensors) -> Tensor:
         """Returns the vectors of the input features of the units, ``[B, U, d]``; zeros for
         special tokens.
         """
@@ -282,7 +281,7 @@ class _UnitStates(nn.Module):
         return self.vectors(F.pad(features, (0, 0, around, around)) if around else features)
 
 
-def _with_specials(batch: Mapping[str, Tensor]) -> Tensor:
+def _with_specials(batch: Tensors) -> Tensor:
     """Returns the positions of the first special token, the units, and the last special token,
     ``[B, U + 2]``.
     """

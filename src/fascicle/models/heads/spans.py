@@ -7,7 +7,7 @@ et al. 2020. Shapes: B windows, U units, L the width, C classes: none first, the
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from torch import Tensor
@@ -22,6 +22,7 @@ from fascicle.models.nn.spans import (
     SpanScorer,
     span_loss,
 )
+from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
 from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, covered_mask
@@ -104,13 +105,13 @@ class SpanClassifier(Head):
             targets[_surplus(negatives, self.settings.negatives, chance)] = IGNORED
         return targets
 
-    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def scores(self, states: Tensor, batch: Tensors) -> TensorDict:
         """Returns the tables of the scorer, see ``nn.spans``; the first state represents the
         whole window.
         """
         return self.scorer(self.units(states, batch), states[:, 0])
 
-    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+    def loss(self, scores: Tensors, targets: Tensor) -> Tensor:
         """Returns the mean over the taught spans of the batch; arguments as in ``Head``."""
         return span_loss(scores, targets, ignored=IGNORED)
 

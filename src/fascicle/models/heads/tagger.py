@@ -37,6 +37,7 @@ from fascicle.models.nn.losses import (
     tag_loss,
 )
 from fascicle.models.nn.pooling import POOLINGS, draw
+from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.settings.heads import CrfSettings, MultiLabelSettings, TaggerSettings
 from fascicle.text.targets import NONE_UNKNOWN, covered_mask
@@ -117,11 +118,11 @@ class SoftmaxTagger(Head):
             targets[row, : len(inner) + 2 * around] = np.pad(inner, around)
         return targets
 
-    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def scores(self, states: Tensor, batch: Tensors) -> TensorDict:
         """Returns ``emissions``, ``[B, U, C]``; arguments as in ``Head``."""
         return {"emissions": self.linear(self.units(states, batch))}
 
-    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+    def loss(self, scores: Tensors, targets: Tensor) -> Tensor:
         """Returns the mean over all known units of the batch, 0 if there is none; arguments as
         in ``Head``.
         """
@@ -135,9 +136,7 @@ class SoftmaxTagger(Head):
             )
         return total / (targets != IGNORED).sum().clamp(min=1)
 
-    def imitation(
-        self, scores: Mapping[str, Tensor], teacher: Tensor, *, temperature: float = 1.0
-    ) -> Tensor:
+    def imitation(self, scores: Tensors, teacher: Tensor, *, temperature: float = 1.0) -> Tensor:
         """Returns the mean divergence over all known units; arguments as in ``Head``."""
         return tag_loss(scores["emissions"], teacher, temperature=temperature)
 
@@ -166,7 +165,7 @@ class CrfTagger(SoftmaxTagger):
         self.per_unit = settings.loss == "unit"
         self.crf = LinearChainCrf(len(self.labels))
 
-    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def scores(self, states: Tensor, batch: Tensors) -> TensorDict:
         """Returns emissions ``[B, U, C]``, ``transitions`` ``[C, C]`` (from, to), ``start`` and
         ``end`` ``[C]``.
 
@@ -180,7 +179,7 @@ class CrfTagger(SoftmaxTagger):
             start, end = self.crf.transitions[0], self.crf.transitions[:, 0]
         return {**tables, "transitions": self.crf.transitions, "start": start, "end": end}
 
-    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+    def loss(self, scores: Tensors, targets: Tensor) -> Tensor:
         """Returns the negative log-likelihood per known unit or per window; arguments as in
         ``Head``.
         """
@@ -275,7 +274,7 @@ class MultiLabelTagger(SoftmaxTagger):
             targets[row, : len(inner)] = inner
         return targets
 
-    def scores(self, states: Tensor, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def scores(self, states: Tensor, batch: Tensors) -> TensorDict:
         """Returns ``emissions``, ``[B, U, C]``, as logits; arguments as in ``Head``."""
         if self.training or not self._pooled:
             return super().scores(states, batch)
@@ -287,7 +286,7 @@ class MultiLabelTagger(SoftmaxTagger):
             emissions = emissions + F.linear(self.units.feature_vectors(batch), self.linear.weight)
         return {"emissions": emissions}
 
-    def loss(self, scores: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+    def loss(self, scores: Tensors, targets: Tensor) -> Tensor:
         """Returns the mean over all known labels of the units of the batch, 0 if none; arguments as
         in ``Head``.
 
@@ -296,9 +295,7 @@ class MultiLabelTagger(SoftmaxTagger):
         """
         return label_loss(scores["emissions"], targets)
 
-    def imitation(
-        self, scores: Mapping[str, Tensor], teacher: Tensor, *, temperature: float = 1.0
-    ) -> Tensor:
+    def imitation(self, scores: Tensors, teacher: Tensor, *, temperature: float = 1.0) -> Tensor:
         """Returns the same loss at another temperature; arguments as in ``Head``."""
         return label_loss(scores["emissions"], teacher, temperature=temperature)
 

@@ -25,7 +25,7 @@ at inference, G gold.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,6 +42,7 @@ from fascicle.models.nn.cosine import (
 )
 from fascicle.models.nn.pooling import draw
 from fascicle.models.nn.spans import make_width_term
+from fascicle.models.nn.tensors import TensorDict, Tensors
 
 TOO_WIDE = -1e4  # the score of a span with too many pieces: below every threshold
 _TEMPERATURE = 0.07
@@ -135,7 +136,7 @@ class ContrastiveScorer(nn.Module):
         limits = () if form.thresholds == "dev" else tuple(f"{kind}_threshold" for kind in kinds)
         self.outputs: tuple[str, ...] = (*(f"{kind}s" for kind in kinds), *limits)
 
-    def project_types(self, types: Tensor) -> dict[str, Tensor]:
+    def project_types(self, types: Tensor) -> TensorDict:
         """Projects type vectors to the space of the text. In evaluation mode they are constants:
         compute them once.
 
@@ -150,11 +151,11 @@ class ContrastiveScorer(nn.Module):
     def forward(
         self,
         text: TextStates,
-        types: Mapping[str, Tensor],
+        types: Tensors,
         *,
         longest: int,
         pieces: int | None = None,
-    ) -> dict[str, Tensor]:
+    ) -> TensorDict:
         """Returns the scores for inference, in evaluation mode.
 
         Args:
@@ -190,11 +191,11 @@ class ContrastiveScorer(nn.Module):
     def grid(
         self,
         text: TextStates,
-        types: Mapping[str, Tensor],
+        types: Tensors,
         *,
         counts: Tensor,
         longest: int | None = None,
-    ) -> dict[str, Tensor]:
+    ) -> TensorDict:
         """Returns the scores of all spans for the loss, with dropout in training mode.
 
         Args:
@@ -226,17 +227,17 @@ class ContrastiveScorer(nn.Module):
             **self._limits(text, types),
         }
 
-    def _positions(self, text: TextStates, types: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def _positions(self, text: TextStates, types: Tensors) -> TensorDict:
         """Computes `starts` and `ends`, `[B, U, K]`."""
         states = {"start": text.starts, "end": text.ends}
         return {f"{kind}s": self._compare(kind, states[kind], types) for kind in self.kinds[:-1]}
 
-    def _compare(self, kind: str, states: Tensor, types: Mapping[str, Tensor]) -> Tensor:
+    def _compare(self, kind: str, states: Tensor, types: Tensors) -> Tensor:
         vectors = self._unit(_layer(self.text, kind)(states))
         with _exact(states):
             return self._scale(kind) * table_product(vectors, types[kind])
 
-    def _limits(self, text: TextStates, types: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def _limits(self, text: TextStates, types: Tensors) -> TensorDict:
         """Computes the thresholds, `[B, K]` each."""
         whole = text.whole
         if self.thresholds is not None:
@@ -308,7 +309,7 @@ class LossWeights:
 
 
 def contrastive_loss(
-    tables: Mapping[str, Tensor],
+    tables: Tensors,
     gold: Tensor,
     *,
     weights: LossWeights,
@@ -368,7 +369,7 @@ def _terms(
     ].sum() / annotated.sum().clamp(min=1)
 
 
-def _check(gold: Tensor, tables: Mapping[str, Tensor]) -> None:
+def _check(gold: Tensor, tables: Tensors) -> None:
     """Refuses mentions that are no spans of their window."""
     rows, types, units, _ = tables["spans"].shape
     if gold.dim() != 2 or gold.shape[1] != 4 or gold.dtype != torch.int64:

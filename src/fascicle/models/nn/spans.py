@@ -28,7 +28,7 @@ feed-forward layers.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -38,6 +38,7 @@ from torch.autograd.function import once_differentiable
 
 from fascicle.models.nn.losses import SETS, set_loss
 from fascicle.models.nn.pooling import STD, draw
+from fascicle.models.nn.tensors import TensorDict, Tensors
 
 # Parts of the span vector, in the order of the columns of the weight; an embedded width may follow.
 REPRESENTATIONS: dict[str, tuple[str, ...]] = {
@@ -57,7 +58,7 @@ class SpanScorer(nn.Module):
 
     outputs: tuple[str, ...]
 
-    def forward(self, units: Tensor, whole: Tensor) -> dict[str, Tensor]:
+    def forward(self, units: Tensor, whole: Tensor) -> TensorDict:
         """Scores all spans.
 
         Args:
@@ -155,7 +156,7 @@ class LinearSpanScorer(SpanScorer):
         }
         self.outputs = tuple(name for name, is_present in presence.items() if is_present)
 
-    def forward(self, units: Tensor, whole: Tensor) -> dict[str, Tensor]:
+    def forward(self, units: Tensor, whole: Tensor) -> TensorDict:
         """Scores all spans; see `SpanScorer`. The bias and the term of `whole` are part of
         `starts`.
         """
@@ -172,7 +173,7 @@ class LinearSpanScorer(SpanScorer):
         return {name: tables[name] for name in self.outputs}
 
 
-def _end_tables(units: Tensor, block: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _end_tables(units: Tensor, block: Tensors) -> TensorDict:
     """Computes `starts` and `ends`, as far as the weight has blocks for them, by one product, which
     reads the states once.
     """
@@ -219,7 +220,7 @@ class _Maximum(torch.autograd.Function):
         return grad - second, second
 
 
-def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -100) -> Tensor:
+def span_loss(tables: Tensors, targets: Tensor, *, ignored: int = -100) -> Tensor:
     """Returns the mean cross-entropy of the chosen spans; 0 with a gradient of 0 where none is
     chosen.
 
@@ -261,7 +262,7 @@ def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -
     return total / max(1, len(cells))
 
 
-def _gather_logits(tables: Mapping[str, Tensor], cells: Tensor, longest: int) -> Tensor:
+def _gather_logits(tables: Tensors, cells: Tensor, longest: int) -> Tensor:
     """Returns the logits of some cells of `[B, U, L]`, at least float32."""
     first, step = cells // longest, cells % longest
     rows = {"starts": first, "ends": first + step, "widths": step, "spans": cells}
@@ -274,7 +275,7 @@ def _gather_logits(tables: Mapping[str, Tensor], cells: Tensor, longest: int) ->
     return functools.reduce(torch.add, terms)
 
 
-def _check(tables: Mapping[str, Tensor], sizes: tuple[int, ...]) -> None:
+def _check(tables: Tensors, sizes: tuple[int, ...]) -> None:
     """Refuses tables that do not fit (B, U, L)."""
     rows, units, longest = sizes
     shapes = {
@@ -337,7 +338,7 @@ class BiaffineScorer(SpanScorer):
         self.width_term = make_width_term(width_embedding, longest=longest, classes=classes)
         self.outputs = ("starts", "ends", *(("widths",) if width_embedding else ()), "spans")
 
-    def forward(self, units: Tensor, whole: Tensor) -> dict[str, Tensor]:
+    def forward(self, units: Tensor, whole: Tensor) -> TensorDict:
         """Scores all spans; see `SpanScorer`. `whole` is ignored."""
         start, end = self.start(units), self.end(units)
         tables = {

@@ -26,6 +26,7 @@ from fascicle.models.layers import LayerReader, Layers, copy_encoder, with_layer
 from fascicle.models.model import NerModel
 from fascicle.models.nn.losses import attention_loss, layer_map, state_loss
 from fascicle.models.nn.pooling import draw
+from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.settings.recipes.distil import (
     DistilRecipe,
     LayerSettings,
@@ -61,7 +62,7 @@ class Teacher:
         self._ids = torch.tensor(map_token_ids(student, pretrained.tokenizer))
 
     @torch.no_grad()
-    def see(self, batch: Mapping[str, Tensor]) -> Layers:
+    def see(self, batch: Tensors) -> Layers:
         """Returns the results of the layers for a batch.
 
         Args:
@@ -242,7 +243,7 @@ class LayerLosses(nn.Module):
         """Returns a block in which the student runs once, see ``LayerReader``."""
         return self._reader.reading()
 
-    def forward(self, layers: Layers, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def forward(self, layers: Layers, batch: Tensors) -> TensorDict:
         """Returns the losses, ``"hidden"`` and ``"attention"``, each a sum over layers, without
         their weights.
 
@@ -273,7 +274,7 @@ class LayerLosses(nn.Module):
                 losses["attention"] = torch.stack([attention(ours, of) for ours, of in pairs]).sum()
         return losses
 
-    def total(self, losses: Mapping[str, Tensor]) -> Tensor:
+    def total(self, losses: Tensors) -> Tensor:
         """Returns the weighted sum of the losses of ``forward``."""
         weights = {"hidden": self._settings.hidden, "attention": self._settings.attention}
         return torch.stack([weights[name] * loss for name, loss in losses.items()]).sum()
@@ -311,7 +312,7 @@ class AnswerLoss(nn.Module):
         self._settings = settings
         self.model = model
 
-    def total(self, scores: Mapping[str, Tensor], taught: Tensor, gold: Tensor) -> Tensor:
+    def total(self, scores: Tensors, taught: Tensor, gold: Tensor) -> Tensor:
         """Returns the weighted loss.
 
         Args:
@@ -350,7 +351,7 @@ class Student(Trainable):
         self.layers = layers
         self.answers = answers
 
-    def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    def forward(self, batch: Tensors) -> dict[str, TensorDict]:
         """Returns the tables of the head with the answers of the teacher, and losses on layers
         under ``LAYERS``.
         """
@@ -360,15 +361,13 @@ class Student(Trainable):
             tables = self._tables(batch)
         return {**tables, LAYERS: self.layers(layers, batch)}
 
-    def _tables(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    def _tables(self, batch: Tensors) -> dict[str, TensorDict]:
         if self.answers is not None:
             return {**self.answers.model(batch), TAUGHT: {TAUGHT: batch[TAUGHT]}}
         self.encoder(batch["input_ids"], batch["attention_mask"])
         return {}
 
-    def loss(
-        self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]
-    ) -> Tensor:
+    def loss(self, scores: Mapping[str, Tensors], targets: Tensors) -> Tensor:
         """Returns the weighted sum of all losses.
 
         Args:

@@ -31,6 +31,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from fascicle.models.encoder import Trainable
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.nn.dropout import QuickDropout
+from fascicle.models.nn.tensors import TensorDict
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.folder import resume_errors
 from fascicle.training.engine.optim import (
@@ -121,7 +122,7 @@ class EpochDone:
     epoch: int
 
 
-BatchTensors = tuple[dict[str, Tensor], dict[str, Tensor]]  # inputs and targets of one batch
+BatchTensors = tuple[TensorDict, TensorDict]  # inputs and targets of one batch
 
 
 class Loop(ABC):
@@ -158,22 +159,20 @@ class Loop(ABC):
         return nullcontext()
 
     @abstractmethod
-    def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    def extra_state(self) -> tuple[TensorDict, dict[str, Any]]:
         """Returns the tensors and numbers of the state beside weights, optimizer and random
         generators.
         """
 
     @abstractmethod
-    def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+    def take_extra_state(self, tensors: TensorDict, numbers: dict[str, Any]) -> None:
         """Restores this state; called after everything else is restored."""
 
     def save(self, folder: Path) -> None:
         """Writes weights, optimizer, random generators and the extra state into an existing
         folder.
         """
-        tensors: dict[str, Tensor] = {
-            f"model.{n}": p.detach() for n, p in self.model.named_parameters()
-        }
+        tensors: TensorDict = {f"model.{n}": p.detach() for n, p in self.model.named_parameters()}
         numbers: dict[str, Any] = {"epoch": self.epoch, "step": self.step, "optimizer": {}}
         for index, values in self.optimizer.state_dict()["state"].items():
             for name, value in values.items():
@@ -224,14 +223,14 @@ class Loop(ABC):
             torch.cuda.set_rng_state(tensors["random.cuda"], self.device)
 
 
-def _in_separate_memory(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _in_separate_memory(tensors: TensorDict) -> TensorDict:
     """Returns the tensors on the CPU in separate memory, as safetensors requires; copies only where
     needed.
 
     Weights and optimizer state are the largest part of the memory of a process, so a copy of all
     would double it.
     """
-    separate: dict[str, Tensor] = {}
+    separate: TensorDict = {}
     addresses: set[int] = set()
     for name, original in tensors.items():
         tensor = original.detach().cpu().contiguous()
@@ -242,7 +241,7 @@ def _in_separate_memory(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return separate
 
 
-def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def _under(tensors: TensorDict, prefix: str) -> TensorDict:
     """Returns the tensors whose names begin with a prefix, without the prefix."""
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
@@ -360,11 +359,11 @@ class Trainer(Loop):
         """
         return weights_in(self.model, self.average.weights())
 
-    def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    def extra_state(self) -> tuple[TensorDict, dict[str, Any]]:
         """Returns the weight averages."""
         return {f"average.{name}": tensor for name, tensor in self.average.state().items()}, {}
 
-    def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+    def take_extra_state(self, tensors: TensorDict, numbers: dict[str, Any]) -> None:
         """Restores ``extra_state``, and moves the schedule."""
         del numbers
         self.average.restore({n: t.to(self.device) for n, t in _under(tensors, "average.").items()})
@@ -392,9 +391,7 @@ class Trainer(Loop):
         self.average.after_epoch()
         yield EpochDone(epoch=self.epoch)
 
-    def _accumulate(
-        self, batch: dict[str, Tensor], targets: dict[str, Tensor], *, share: float
-    ) -> float:
+    def _accumulate(self, batch: TensorDict, targets: TensorDict, *, share: float) -> float:
         """Adds the gradient of one batch; returns its share of the loss."""
         batch, targets = (
             {name: t.to(self.device) for name, t in x.items()} for x in (batch, targets)

@@ -24,6 +24,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from fascicle.models.encoder import Encoder, Trainable
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.nn.pooling import InputVectors
+from fascicle.models.nn.tensors import TensorDict
 from fascicle.settings.recipes.recogniser import TrainingSettings
 
 _LAYER = re.compile(r"\.(?:layers?|blocks?|h)\.(\d+)\.")
@@ -110,8 +111,8 @@ class WeightAverage:
         self._model = model
         self._settings = settings
         self.steps = 0
-        self.tensors: dict[str, Tensor] = {}
-        self._epochs: list[dict[str, Tensor]] = []
+        self.tensors: TensorDict = {}
+        self._epochs: list[TensorDict] = []
 
     @torch.no_grad()
     def after_step(self) -> None:
@@ -141,7 +142,7 @@ class WeightAverage:
             n: torch.stack([e[n] for e in self._epochs]).mean(0) for n in self._epochs[0]
         }
 
-    def state(self) -> dict[str, Tensor]:
+    def state(self) -> TensorDict:
         """Returns the state for resuming."""
         epochs = {f"epoch{i}.{n}": t for i, e in enumerate(self._epochs) for n, t in e.items()}
         return {
@@ -150,7 +151,7 @@ class WeightAverage:
             "steps": torch.tensor(self.steps),
         }
 
-    def restore(self, state: dict[str, Tensor]) -> None:
+    def restore(self, state: TensorDict) -> None:
         """Restores the state."""
         self.steps = int(state["steps"])
         self.tensors = {
@@ -162,11 +163,11 @@ class WeightAverage:
             for i in range(count)
         ]
 
-    def weights(self) -> dict[str, Tensor]:
+    def weights(self) -> TensorDict:
         """Returns the averaged weights, or the current ones where nothing is averaged."""
         return dict(self.tensors) if self.tensors else self._live()
 
-    def _live(self) -> dict[str, Tensor]:
+    def _live(self) -> TensorDict:
         return {n: p.detach() for n, p in self._model.named_parameters()}
 
 

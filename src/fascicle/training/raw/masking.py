@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from fascicle.core.wording import plural
 from fascicle.models.encoder import Encoder, Trainable
 from fascicle.models.nn.pooling import draw
+from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.training.engine.events import Ended
 
@@ -64,7 +65,7 @@ class MaskedModel(Trainable):
         """
         return F.linear(self.norm(F.gelu(self.transform(states))), self.embeddings, self.bias)
 
-    def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    def forward(self, batch: Tensors) -> dict[str, TensorDict]:
         """Returns logits only at hidden positions, since the product with all embeddings is
         expensive.
 
@@ -77,9 +78,7 @@ class MaskedModel(Trainable):
         rows = states.flatten(0, 1)[F.pad(places, (0, -len(places) % _MULTIPLE))]
         return {NAME: {LOGITS: self.logits(rows)[: len(places)]}}
 
-    def loss(
-        self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]
-    ) -> Tensor:
+    def loss(self, scores: Mapping[str, Tensors], targets: Tensors) -> Tensor:
         """Returns the cross-entropy, a mean over the hidden pieces.
 
         Args:

@@ -21,7 +21,6 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.optim import Optimizer
 
 from fascicle.core.document import GOLD, Document
@@ -30,6 +29,7 @@ from fascicle.core.wording import plural
 from fascicle.errors import OutputError
 from fascicle.evaluation.scoring.typing import TypeLookup, fit_lookup
 from fascicle.models.nn.span_reader import count_loss
+from fascicle.models.nn.tensors import TensorDict
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
@@ -152,12 +152,12 @@ class TyperLoop(Loop):
                 self.model.classify.bias[-1] -= math.log(self._share)
         return self.model.eval()
 
-    def extra_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    def extra_state(self) -> tuple[TensorDict, dict[str, Any]]:
         """Returns the state of the random generator, and the time that was spent."""
         spent = {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
         return {}, {"chance": self._chance.bit_generator.state, **spent}
 
-    def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
+    def take_extra_state(self, tensors: TensorDict, numbers: dict[str, Any]) -> None:
         """Restores ``extra_state``."""
         del tensors
         self._chance.bit_generator.state = numbers["chance"]
