@@ -393,7 +393,7 @@ class CorpusPart:
     @property
     def mentions(self) -> int:
         """Number of gold mentions of train."""
-        return sum(len(document.layer(GOLD)) for document in self.train)
+        return count_mentions(self.train)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -435,12 +435,17 @@ class Parts:
     def facts(self, recipe: Recipe) -> dict[str, Any]:
         """Returns the hash of all data of the recipe, and the size of each part."""
         sizes = {
-            name: {"documents": len(documents), "mentions": mentions(documents)}
+            name: {"documents": len(documents), "mentions": count_mentions(documents)}
             for name, documents in (("train", self.train), ("dev", self.dev), ("test", self.test))
         }
         return data_facts(recipe, sizes)
 
 
-def mentions(documents: list[Document]) -> int:
+def count_mentions(documents: Sequence[Document]) -> int:
     """Returns the number of gold mentions."""
-    return sum(len(d.layer(GOLD)) for d in documents)
+    return sum(len(document.layer(GOLD)) for document in documents)
+
+
+def gold_types(documents: Sequence[Document]) -> set[str]:
+    """Returns the types of the gold mentions."""
+    return {mention.type for document in documents for mention in document.layer(GOLD)}

@@ -1,7 +1,7 @@
 """Reads several corpora of one recipe, each with its own types; document ids begin with the name of
 the corpus.
 
-`read_corpus` reads every kind of part. A part of weak labels (`_read_weak_labels`) consists of raw
+`read_corpus` reads every kind of part. A part of weak labels (``weak_labels``) consists of raw
 texts and of the answers of a teacher for them, which ``fascicle label`` wrote. Documents of an
 exclusion list (``fascicle corpus check --exclude-list``) are left out of train only, because the
 model is not trained on dev and test.
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document
+from fascicle.core.document import Document
 from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, RecipeError, UsageError
@@ -30,10 +30,12 @@ from fascicle.settings.recipes.corpora import CorpusSettings, PartSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import (
     CorpusPart,
+    Part,
     Selected,
     check_labels,
     check_merged,
     choose_types,
+    gold_types,
     read_part,
     read_with,
     reading_of_part,
@@ -166,35 +168,6 @@ def _notes(exclude: str, rows: Sequence[Exclusion], *, total: int) -> Iterator[s
         yield f"train:   {count:,} for {reason} with {part} ({Path(name).name})"
 
 
-def _names_of_labels(name: str, part: PartSettings, header: Header) -> dict[str, str]:
-    """Returns type of the file -> its name in the model."""
-    types = part.types or None
-    names = {
-        kind: types.rename.get(kind, kind) if types else kind
-        for kind in header.types
-        if not types or types.keeps(kind)
-    }
-    twice = [new for new, count in Counter(names.values()).items() if count > 1]
-    if twice:
-        raise RecipeError(
-            f"parts.{name}.types.rename gives several types of {part.label_file} the name "
-            f"{twice[0]!r}, and their probabilities cannot be joined; drop all but one"
-        )
-    if strangers := sorted(set(names.values()) - set(part.annotates)):
-        raise RecipeError(
-            f"the labels of parts.{name} have {_quote(strangers)}, which "
-            f"parts.{name}.annotates does not name; add them, or leave them out with "
-            f"parts.{name}.types.drop"
-        )
-    if idle := sorted(set(part.annotates) - set(names.values())):
-        raise RecipeError(
-            f"parts.{name}.annotates names {_quote(idle)}, of which "
-            f"{part.label_file} says nothing; its types are {', '.join(map(repr, header.types))}, "
-            f"so correct it or parts.{name}.types.rename"
-        )
-    return names
-
-
 def read_corpora(recipe: Recipe, report: ReadReport | None = None) -> list[CorpusPart]:
     """Reads all parts of a recipe, in the order of their names.
 
@@ -233,21 +206,23 @@ def read_corpus(name: str, part: PartSettings, report: ReadReport | None = None)
         RecipeError: a label that the corpus does not have; a type that is declared and not
             annotated, or the other way round; names of types under which mentions overlap.
     """
-    files = (_read_weak_labels if part.weak_labels else _read_gold)(name, part, report)
-    by_file, left_out = list(map(list, files.files.values())), tuple[str, ...]()
-    count = sum(map(len, by_file))
+    reader = _PartReader(name=name, part=part, report=report or ReadReport())
+    files = reader.read_weak_labels() if part.weak_labels else reader.read_gold()
+    train, left_out = list(chain.from_iterable(files.train.values())), tuple[str, ...]()
+    count = len(train)
     if part.exclude:
-        by_file, left_out = _remove_excluded(files.files, part.exclude)
-    train, dev = list(chain.from_iterable(by_file)), files.dev
+        by_file, left_out = _remove_excluded(files.train, part.exclude)
+        train = list(chain.from_iterable(by_file))
     files.check(train)
-    unscored = unscored_type_notes(part.annotates, dev.documents) if part.dev else ()
-    notes = (*files.notes, *left_out, *dev.lines("dev"), *unscored)
+    dev = files.dev.documents
+    unscored = unscored_type_notes(part.annotates, dev) if part.dev else ()
+    notes = (*files.notes, *left_out, *files.dev.lines("dev"), *unscored)
     return CorpusPart(
         name=name,
         annotates=part.annotates,
         weight=part.weight,
         train=[_with_prefix(document, name) for document in train],
-        dev=[_with_prefix(document, name) for document in dev.documents],
+        dev=[_with_prefix(document, name) for document in dev],
         excluded=count - len(train),
         notes=tuple(f"{name}: {line}" for line in notes),
         soft={f"{name}/{key}": tags for key, tags in files.soft.items()},
@@ -260,7 +235,7 @@ class _PartFiles:
     """Content of the files of a part, before any document of train is left out.
 
     Attributes:
-        files: path of each file of train -> its documents.
+        train: path of each file -> its documents.
         dev: documents to choose on; may be none.
         notes: on train, as sentences.
         check: refuses remaining documents of train that do not fit the part; see `read_corpus`.
@@ -268,7 +243,7 @@ class _PartFiles:
         labelled_by: see `CorpusPart`.
     """
 
-    files: Mapping[str, Sequence[Document]]
+    train: Mapping[str, Sequence[Document]]
     dev: Selected
     notes: Sequence[str]
     check: Callable[[Sequence[Document]], None]
@@ -276,169 +251,197 @@ class _PartFiles:
     labelled_by: str = ""
 
 
-def _read_gold(name: str, part: PartSettings, report: ReadReport | None) -> _PartFiles:
-    """Reads a part with gold."""
-    place = f"parts.{name}"
-    raw = {path: read_with(part, path, "train", place=place, report=report) for path in part.trains}
-    trains = {path: choose_types(documents, part.types or None) for path, documents in raw.items()}
-    dev = _read_dev(name, part, report)
-    if part.types:
-        labels = sum((selected.labels for selected in trains.values()), dev.labels)
-        check_labels(part.types, labels, place=place)
+@dataclass(frozen=True, kw_only=True)
+class _PartReader:
+    """Reads the files of one part, and checks what they annotate.
 
-    notes = list[str]()
-    for number, selected in enumerate(trains.values(), 1):
-        notes += selected.lines(f"train {number}" if len(trains) > 1 else "train")
+    Attributes:
+        name: of the part.
+        part: where it is and how to read it.
+        report: receives the repairs and losses of reading.
+    """
 
-    def check(remaining: Sequence[Document]) -> None:
-        stay = set(map(id, remaining))
-        for path, selected in trains.items():
-            pairs = zip(raw[path], selected.documents, strict=True)
-            check_merged(
-                [document for document, changed in pairs if id(changed) in stay],
-                part.types,
-                place=place,
+    name: str
+    part: PartSettings
+    report: ReadReport
+
+    @property
+    def place(self) -> str:
+        """Table of the part in the recipe."""
+        return f"parts.{self.name}"
+
+    def read_gold(self) -> _PartFiles:
+        """Reads a part with gold."""
+        part = self.part
+        raw = {path: self._read(path, "train") for path in part.trains}
+        train = {path: choose_types(texts, part.types or None) for path, texts in raw.items()}
+        dev = self._read_dev()
+        if part.types:
+            labels = sum((selected.labels for selected in train.values()), dev.labels)
+            check_labels(part.types, labels, place=self.place)
+        notes = list[str]()
+        for number, selected in enumerate(train.values(), 1):
+            notes += selected.lines(f"train {number}" if len(train) > 1 else "train")
+
+        def check(remaining: Sequence[Document]) -> None:
+            stay = set(map(id, remaining))
+            for path, selected in train.items():
+                pairs = zip(raw[path], selected.documents, strict=True)
+                with_labels = [document for document, changed in pairs if id(changed) in stay]
+                check_merged(with_labels, part.types, place=self.place)
+            self._check_declared(remaining, dev.documents)
+
+        files = {path: selected.documents for path, selected in train.items()}
+        return _PartFiles(train=files, dev=dev, notes=notes, check=check)
+
+    def read_weak_labels(self) -> _PartFiles:
+        """Reads a part with labels of a teacher in place of gold.
+
+        Raises:
+            InputError: a file cannot be read, the labels are for other text, or they are no
+                probabilities and must be.
+            RecipeError: types of the file that the part does not declare, or the other way round.
+        """
+        part, dev = self.part, self._read_dev()
+        header = read_header(part.label_file)
+        if part.types:  # which apply to the gold of dev too
+            check_labels(part.types, Counter([*header.types, *dev.labels]), place=self.place)
+        names = self._names_of_labels(header)
+        if part.soft and header.meaning == "none":
+            raise InputError(
+                f"{self.place}.soft asks for probabilities, but {header.model}, which made "
+                f"{part.label_file}, gives none; set soft = false, or label the texts with a model",
+                file=part.label_file,
             )
-        _check_declared(name, part, remaining, dev.documents)
-
-    files = {path: selected.documents for path, selected in trains.items()}
-    return _PartFiles(files=files, dev=dev, notes=notes, check=check)
-
-
-def _read_weak_labels(name: str, part: PartSettings, report: ReadReport | None) -> _PartFiles:
-    """Reads a part with labels of a teacher in place of gold.
-
-    Raises:
-        InputError: a file cannot be read, the labels are for other text, or they are no
-            probabilities and must be.
-        RecipeError: types of the file that the part does not declare, or the other way round.
-    """
-    dev = _read_dev(name, part, report)
-    header = read_header(part.label_file)
-    if part.types:  # which apply to the gold of dev too
-        check_labels(part.types, Counter([*header.types, *dev.labels]), place=f"parts.{name}")
-    names = _names_of_labels(name, part, header)
-    if part.soft and header.meaning == "none":
-        raise InputError(
-            f"parts.{name}.soft asks for probabilities, but {header.model}, which made "
-            f"{part.label_file}, gives none; set soft = false, or label the texts with a model",
-            file=part.label_file,
+        files: dict[str, list[Document]] = {path: [] for path in part.trains}
+        soft: dict[str, SoftTags] = {}
+        inputs: list[str] = []  # the file of each text that was read
+        for labels in read_labels(part.label_file, self._texts(inputs)):
+            document = with_answer_as_gold(labels, header, names)
+            files.setdefault(inputs[-1], []).append(document)
+            if part.soft:
+                soft[document.id] = soft_tags(labels, header, names)
+        kind = f"probabilities ({header.meaning})" if part.soft else "answers"
+        count = plural(sum(map(len, files.values())), "document")
+        return _PartFiles(
+            train=files,
+            dev=dev,
+            notes=[
+                f"train: the {kind} of {header.model} on {count}, of {len(inputs):,} that were read"
+            ],
+            check=lambda remaining: self._check_taught(remaining, soft, dev.documents),
+            soft=soft,
+            labelled_by=f"{header.model} {header.sha256}",
         )
-    files: dict[str, list[Document]] = {path: [] for path in part.trains}
-    soft: dict[str, SoftTags] = {}
-    inputs: list[str] = []  # the file of each text that was read
-    for labels in read_labels(part.label_file, _texts(name, part, report, inputs)):
-        document = with_answer_as_gold(labels, header, names)
-        files.setdefault(inputs[-1], []).append(document)
+
+    def _texts(self, inputs: list[str]) -> Iterator[Document]:
+        """Yields the texts of train; appends the file of each to ``inputs``."""
+        request = reading_of_part(self.part, "train", place=self.place)
+        try:
+            texts = resolve_inputs(self.part.trains, (), request).documents(self.report)
+            for path, document in texts:
+                inputs.append(path)
+                yield document
+        except UsageError as error:
+            raise RecipeError(f"in [{self.place}], {error}") from None
+
+    def _read(self, path: str, part: Part) -> list[Document]:
+        return read_with(self.part, path, part, place=self.place, report=self.report)
+
+    def _read_dev(self) -> Selected:
+        documents = self._read(self.part.dev, "dev") if self.part.dev else []
+        check_merged(documents, self.part.types, place=self.place)
+        return choose_types(documents, self.part.types or None)
+
+    def _names_of_labels(self, header: Header) -> dict[str, str]:
+        """Returns type of the file -> its name in the model."""
+        part, types = self.part, self.part.types or None
+        names = {
+            kind: types.rename.get(kind, kind) if types else kind
+            for kind in header.types
+            if not types or types.keeps(kind)
+        }
+        twice = [name for name, count in Counter(names.values()).items() if count > 1]
+        if twice:
+            raise RecipeError(
+                f"{self.place}.types.rename gives several types of {part.label_file} the name "
+                f"{twice[0]!r}, and their probabilities cannot be joined; drop all but one"
+            )
+        if strangers := sorted(set(names.values()) - set(part.annotates)):
+            raise RecipeError(
+                f"the labels of {self.place} have {_quote(strangers)}, which "
+                f"{self.place}.annotates does not name; add them, or leave them out with "
+                f"{self.place}.types.drop"
+            )
+        if idle := sorted(set(part.annotates) - set(names.values())):
+            raise RecipeError(
+                f"{self.place}.annotates names {_quote(idle)}, of which {part.label_file} says "
+                f"nothing; its types are {_quote(header.types)}, so correct it or "
+                f"{self.place}.types.rename"
+            )
+        return names
+
+    def _check_taught(
+        self, train: Sequence[Document], soft: Mapping[str, SoftTags], dev: Sequence[Document]
+    ) -> None:
+        """Refuses gold of dev that is not declared, and a declared type for which the teacher has
+        no answers.
+
+        Raises:
+            RecipeError: either.
+        """
+        part = self.part
+        self._check_undeclared(gold_types(dev))
+        taught = gold_types(train)
         if part.soft:
-            soft[document.id] = soft_tags(labels, header, names)
-    kind = f"probabilities ({header.meaning})" if part.soft else "answers"
-    count = plural(sum(map(len, files.values())), "document")
-    note = f"train: the {kind} of {header.model} on {count}, of {len(inputs):,} that were read"
-    return _PartFiles(
-        files=files,
-        dev=dev,
-        notes=[note],
-        check=lambda remaining: _check_taught(name, part, remaining, soft, dev.documents),
-        soft=soft,
-        labelled_by=f"{header.model} {header.sha256}",
-    )
+            taught = {kind for document in train for kind in soft[document.id].present}
+        if idle := sorted(set(part.annotates) - taught):
+            what = (
+                "gave no word of its texts a probability of"
+                if part.soft
+                else "found no mention in its texts of"
+            )
+            raise RecipeError(
+                f"the teacher of {self.place} {what} {_quote(idle)}, so it would be taught that "
+                f"there are none; leave them out of {self.place}.annotates"
+                + ("" if part.soft else ", or set soft = true")
+            )
 
+    def _check_declared(self, train: Sequence[Document], dev: Sequence[Document]) -> None:
+        """Refuses types that are declared but do not occur, and types that occur but are not
+        declared.
 
-def _texts(
-    name: str, part: PartSettings, report: ReadReport | None, inputs: list[str]
-) -> Iterator[Document]:
-    """Yields the texts of train; appends the file of each to ``inputs``."""
-    request = reading_of_part(part, "train", place=f"parts.{name}")
-    try:
-        texts = resolve_inputs(part.trains, (), request).documents(report or ReadReport())
-        for path, document in texts:
-            inputs.append(path)
-            yield document
-    except UsageError as error:
-        raise RecipeError(f"in [parts.{name}], {error}") from None
+        Raises:
+            InputError: train holds no mentions.
+            RecipeError: types of the gold and declared ones differ.
+        """
+        taught = gold_types(train)
+        if not taught:
+            raise InputError(
+                f"train of {self.place} ({', '.join(self.part.trains)}) holds no mentions; give "
+                "annotated texts"
+            )
+        self._check_undeclared(taught | gold_types(dev))
+        if idle := sorted(set(self.part.annotates) - taught):
+            raise RecipeError(
+                f"{self.place}.annotates names {_quote(idle)}, of which train has no gold mention, "
+                "so the model would learn that there are none; the types of train are "
+                f"{_quote(sorted(taught))}"
+            )
 
-
-def _check_taught(
-    name: str,
-    part: PartSettings,
-    train: Sequence[Document],
-    soft: Mapping[str, SoftTags],
-    dev: Sequence[Document],
-) -> None:
-    """Refuses gold of dev that is not declared, and a declared type for which the teacher has no
-    answers.
-
-    Raises:
-        RecipeError: either.
-    """
-    _check_undeclared_types(name, part, _types(dev))
-    taught = (
-        {kind for document in train for kind in soft[document.id].present}
-        if part.soft
-        else _types(train)
-    )
-    if idle := sorted(set(part.annotates) - taught):
-        what = (
-            "gave no word of its texts a probability of"
-            if part.soft
-            else "found no mention in its texts of"
-        )
-        raise RecipeError(
-            f"the teacher of parts.{name} {what} {_quote(idle)}, so it would be taught that "
-            "there are none; leave "
-            f"them out of parts.{name}.annotates" + ("" if part.soft else ", or set soft = true")
-        )
-
-
-def _read_dev(name: str, part: PartSettings, report: ReadReport | None) -> Selected:
-    place = f"parts.{name}"
-    documents = read_with(part, part.dev, "dev", place=place, report=report) if part.dev else []
-    check_merged(documents, part.types, place=place)
-    return choose_types(documents, part.types or None)
-
-
-def _check_declared(
-    name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]
-) -> None:
-    """Refuses types that are declared but do not occur, and types that occur but are not declared.
-
-    Raises:
-        InputError: train holds no mentions.
-        RecipeError: types of the gold and declared ones differ.
-    """
-    taught, all_types = _types(train), _types([*train, *dev])
-    if not taught:
-        raise InputError(
-            f"train of parts.{name} ({', '.join(part.trains)}) holds no mentions; give annotated "
-            "texts"
-        )
-    _check_undeclared_types(name, part, all_types)
-    if idle := sorted(set(part.annotates) - taught):
-        raise RecipeError(
-            f"parts.{name}.annotates names {_quote(idle)}, of which train has no gold mention, so "
-            "the model would learn that there are none; the types of train are "
-            f"{_quote(sorted(taught))}"
-        )
-
-
-def _check_undeclared_types(name: str, part: PartSettings, types: Collection[str]) -> None:
-    if strangers := sorted(set(types) - set(part.annotates)):
-        raise RecipeError(
-            f"the gold of parts.{name} has {_quote(strangers)}, which parts.{name}.annotates does "
-            "not name; add what it annotates in every text, rename it with "
-            f"parts.{name}.types.rename, or leave it out with parts.{name}.types.drop"
-        )
+    def _check_undeclared(self, types: set[str]) -> None:
+        if strangers := sorted(types - set(self.part.annotates)):
+            raise RecipeError(
+                f"the gold of {self.place} has {_quote(strangers)}, which {self.place}.annotates "
+                "does not name; add what it annotates in every text, rename it with "
+                f"{self.place}.types.rename, or leave it out with {self.place}.types.drop"
+            )
 
 
 def unscored_type_notes(types: Collection[str], dev: Sequence[Document]) -> Iterator[str]:
     """Yields sentences on the types of train that have no mention in dev."""
-    if unseen := sorted(set(types) - _types(dev)):
+    if unseen := sorted(set(types) - gold_types(dev)):
         yield f"dev has no gold mention of {_quote(unseen)}, so it gives no score of that"
-
-
-def _types(documents: Sequence[Document]) -> set[str]:
-    return {mention.type for document in documents for mention in document.layer(GOLD)}
 
 
 def _with_prefix(document: Document, name: str) -> Document:

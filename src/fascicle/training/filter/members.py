@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.document import Document, Mention
 from fascicle.core.files.source import stem
 from fascicle.core.wording import near_hint, near_names
 from fascicle.errors import InputError
@@ -23,6 +23,7 @@ from fascicle.formats.requests import ReadRequest
 from fascicle.formats.sources import source_sha256
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.filter import FilterRecipe
+from fascicle.training.corpus import gold_types
 
 _Predicted = Mapping[str, Sequence[Mention]]
 
@@ -97,7 +98,7 @@ def read_members(
     """
     on_dev = _with_distinct_names([_read_member(path, recipe, dev) for path in recipe.members.dev])
     on_train = [_read_file(Path(path), train, part="train") for path in recipe.members.train]
-    types = {mention.type for document in (*train, *dev) for mention in document.layer(GOLD)}
+    types = gold_types([*train, *dev])
     for member in (*on_dev, *on_train):
         _check_types(member, types, selected=recipe.corpus.types is not UNSET)
     return on_dev, on_train

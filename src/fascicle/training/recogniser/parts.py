@@ -15,7 +15,15 @@ from fascicle.terms.matcher import Matcher
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import DocumentReader
 from fascicle.text.targets import REASONS
-from fascicle.training.corpus import Part, Parts, check_labels, mentions, read_selected
+from fascicle.training.corpus import (
+    Part,
+    Parts,
+    Selected,
+    check_labels,
+    count_mentions,
+    gold_types,
+    read_selected,
+)
 from fascicle.training.labelling import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.training.recogniser.data import TrainingSet, count_lost_gold
 from fascicle.training.several import read_corpora, unscored_type_notes, without_excluded
@@ -63,25 +71,31 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
         RecipeError: ``corpus.types`` names a label that the corpus does not have.
     """
     report = ReadReport()
-    names: tuple[Part, ...] = ("train", "dev", "test")
-    selected = {part: read_selected(corpus, part, report=report) for part in names}
-    if corpus.types:
-        check_labels(corpus.types, sum((part.labels for part in selected.values()), Counter()))
+    selected = _read_selected(corpus, report)
     train, dev, test = (part.documents for part in selected.values())
     train, left_out = without_excluded(train, corpus)
-    weak, untaught = tuple[str, ...](), tuple[str, ...]()
     if labels is not None:
         train, dev = labels.of(train), labels.of(dev)
-    types = tuple(sorted({m.type for d in train for m in d.layer(GOLD)}))
+    types = tuple(sorted(gold_types(train)))
     if not types:
         raise _no_mentions(corpus, labels)
+    untaught, weak = tuple[str, ...](), list[str]()
     if labels is not None:
         untaught = tuple(sorted(set(labels.matcher.types) - set(types)))
-        weak = tuple(_weak_notes(labels, train=train, dev=dev, untaught=untaught))
-    changes = [line for part in names for line in selected[part].lines(part)]
-    missing = unscored_type_notes(types, dev) if mentions(dev) else _without_mentions(dev)
+        weak += _weak_notes(labels, train=train, dev=dev, untaught=untaught)
+    changes = [line for name, part in selected.items() for line in part.lines(name)]
+    missing = unscored_type_notes(types, dev) if count_mentions(dev) else _without_mentions(dev)
     notes = (*report.lines(), *changes, *left_out, *weak, *missing)
     return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
+
+
+def _read_selected(corpus: CorpusSettings, report: ReadReport) -> dict[Part, Selected]:
+    """Reads all parts with the types that the recipe selects."""
+    names: tuple[Part, ...] = ("train", "dev", "test")
+    selected = {name: read_selected(corpus, name, report=report) for name in names}
+    if corpus.types:
+        check_labels(corpus.types, sum((part.labels for part in selected.values()), Counter()))
+    return selected
 
 
 def _no_mentions(corpus: CorpusSettings, labels: WeakLabels | None) -> InputError:
@@ -111,7 +125,7 @@ def _first(names: Iterable[str]) -> str:
 
 
 def _without_mentions(dev: list[Document]) -> Iterator[str]:
-    if not mentions(dev):
+    if not count_mentions(dev):
         yield (
             "dev holds no mention, so what is chosen on it is chosen by nothing: give a dev part "
             "with mentions, or set "
