@@ -28,7 +28,7 @@ from fascicle.runtime.places import find_model
 from fascicle.settings.folders.best import description_file
 from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
-from fascicle.settings.recipes.distil import DistilRecipe
+from fascicle.settings.recipes.distil import DistilRecipe, PredictionSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.annotator import Annotator
 from fascicle.text.windows import Batch
@@ -40,7 +40,7 @@ from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.run import PointResult
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.parts import read_data
-from fascicle.training.recogniser.prepare import check_encoder, prepare
+from fascicle.training.recogniser.prepare import Prepared, check_encoder, prepare
 from fascicle.training.recogniser.run import Recogniser, check_names
 
 
@@ -128,33 +128,16 @@ def prepare_prediction(
     check_encoder(own, pair.student)
     parts = _with_types(read_data(own), teacher, gold=recipe.prediction.gold)
     prepared = prepare(own, parts, pair.student)
-    head = _learning_head(prepared.model, teacher)
-    answers = teacher_answers(
-        teacher,
-        parts.train,
-        prepared.data.pieces,
-        labels=AnswerLabels(
-            types=parts.types, scheme=head.scheme.name, megabytes=recipe.prediction.megabytes
-        ),
-        folder=folder,
-    )
-    data = _TaughtSet(**vars(prepared.data), answers=answers, head=head)
+    data = _taught_set(prepared, parts, teacher, recipe.prediction, folder=folder)
     pair.compare(document.text for document in parts.train)
-    trainer = Trainer(
-        Student(
-            pair.student.encoder,
-            layers=pair.layers,
-            answers=AnswerLoss(recipe.prediction, prepared.model),
-        ),
-        data,
-        own.training,
-        seed=recipe.seed,
-    )
+    loss = AnswerLoss(recipe.prediction, prepared.model)
+    student = Student(pair.student.encoder, layers=pair.layers, answers=loss)
+    trainer = Trainer(student, data, own.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     return _DistilledRecogniser(
-        answers=answers,
+        answers=data.answers,
         more={**pair.facts(), "teacher_sha256": source_sha256(recipe.teacher.model)},
-        notes=[answers.note(), *pair.notes()],
+        notes=[data.answers.note(), *pair.notes()],
         folder=folder,
         recipe=own,
         parts=parts,
@@ -162,6 +145,23 @@ def prepare_prediction(
         pretrained=pair.student,
         loop=trainer,
     )
+
+
+def _taught_set(
+    prepared: Prepared,
+    parts: Parts,
+    teacher: Annotator,
+    settings: PredictionSettings,
+    *,
+    folder: Path,
+) -> _TaughtSet:
+    """Adds the answers of the teacher to a training set."""
+    head = _learning_head(prepared.model, teacher)
+    labels = AnswerLabels(types=parts.types, scheme=head.scheme.name, megabytes=settings.megabytes)
+    answers = teacher_answers(
+        teacher, parts.train, prepared.data.pieces, labels=labels, folder=folder
+    )
+    return _TaughtSet(**vars(prepared.data), answers=answers, head=head)
 
 
 def _student_recipe(recipe: DistilRecipe, teacher: Annotator, *, encoder: str) -> Recipe:

@@ -33,7 +33,7 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import Parts, data_facts, read_part
 from fascicle.training.distil.student import LAYERS, Student, StudentAndTeacher
 from fascicle.training.engine.events import Ended, KeptModel, Line, Point, Selection
-from fascicle.training.engine.loop import Batches, Trainer, slow_precision
+from fascicle.training.engine.loop import Batches, Trainer
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.raw.documents import raw_documents
 from fascicle.training.raw.windows import RawSet, read_windows
@@ -215,36 +215,34 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
         ModelError: one of them cannot be loaded.
     """
     pair = StudentAndTeacher.of(recipe)
-    student = pair.student
-    if recipe.text:
-        pair.compare(document.text for document in raw_documents(recipe.text, seed=recipe.seed))
-        data = _raw_windows(recipe.text, student, seed=recipe.seed)
-    else:
-        parts = _documents(recipe)
-        pair.compare(document.text for document in parts.train)
-        data = _corpus_windows(parts, recipe, student)
-    trainer = Trainer(
-        Student(student.encoder, layers=pair.layers),
-        data.learned,
-        recipe.training,
-        seed=recipe.seed,
-    )
+    data = _read_texts(recipe, pair)
+    student = Student(pair.student.encoder, layers=pair.layers)
+    trainer = Trainer(student, data.learned, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
-    slow = slow_precision(trainer.device, recipe.training)
     facts = Facts(
         data={**data_facts(recipe), **data.data},
         more={**pair.facts(), **trainer.facts(), **data.more},
-        notes=[*data.notes, *pair.notes(), *filter(None, [slow])],
+        notes=[*data.notes, *pair.notes(), *trainer.notes()],
     )
     batches = data.held_out.batches(size=recipe.training.batch_size, seed=0, epoch=0)
     return _LayerTrainee(
         folder=folder,
         recipe=recipe,
-        student=student,
+        student=pair.student,
         loop=trainer,
         held_out=[batch for batch, _ in batches],
         facts=facts,
     )
+
+
+def _read_texts(recipe: DistilRecipe, pair: StudentAndTeacher) -> _LayerData:
+    """Reads the texts of a recipe; builds the losses of the pair on them."""
+    if recipe.text:
+        pair.compare(document.text for document in raw_documents(recipe.text, seed=recipe.seed))
+        return _raw_windows(recipe.text, pair.student, seed=recipe.seed)
+    parts = _documents(recipe)
+    pair.compare(document.text for document in parts.train)
+    return _corpus_windows(parts, recipe, pair.student)
 
 
 def _documents(recipe: DistilRecipe) -> Parts:

@@ -332,6 +332,12 @@ class Trainer(Loop):
         """Returns the number of steps and ``precision_facts`` for ``run.json``."""
         return {"steps": self.steps, **self.precision_facts()}
 
+    def notes(self) -> list[str]:
+        """Returns a sentence for the user where the arithmetic is emulated, see
+        ``slow_precision``.
+        """
+        return list(filter(None, [slow_precision(self.device, self.settings)]))
+
     def precision_facts(self) -> dict[str, Any]:
         """Returns the arithmetic for ``run.json``, and the measured seconds if they decided it."""
         timed = {name: round(seconds, 5) for name, seconds in self.step_seconds.items()}

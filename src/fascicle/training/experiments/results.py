@@ -171,29 +171,32 @@ def make_result(
         InputError: the corpus is not the one that the run was scored on.
         OutputError: the folder holds no complete run.
     """
-    scores, facts = _json(folder / "scores.json"), _json(folder / "run.json")
-    cost = _json(folder / COST) if (folder / COST).exists() else {}
-    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    ended = (folder / "scores.json").stat().st_mtime
+    scores, suffix = _json(folder / "scores.json"), f".{head}" if head else ""
     seconds, heads = scores.pop("seconds"), scores.pop("others", {})
-    suffix = f".{head}" if head else ""
     own: dict[str, Any] = heads[head] if head else scores
     if isinstance(recipe, Recipe):
         own = own | _test_entries(folder, recipe, own["test"], suffix=suffix)
+    cost = _json(folder / COST) if (folder / COST).exists() else {}
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     return {
         "run": f"{portable.name}-s{portable.seed}{suffix}",
         **({"head": head or portable.answer()} if heads and isinstance(portable, Recipe) else {}),
         "hash": recipe_hash,
-        "date": datetime.datetime.fromtimestamp(ended, tz=datetime.UTC).date().isoformat(),
+        "date": _end_date(folder),
         **labels,
         "seed": portable.seed,
         **own,
         "seconds": cost.get("seconds", seconds),
         "peak_rss_bytes": cost.get("peak_rss_bytes"),
         "recipe": all_values(portable),
-        "facts": facts,
-        "epochs": [json.loads(line) for line in lines],
+        "facts": _json(folder / "run.json"),
+        "epochs": list(map(json.loads, lines)),
     }
+
+
+def _end_date(folder: Path) -> str:
+    ended = (folder / "scores.json").stat().st_mtime
+    return datetime.datetime.fromtimestamp(ended, tz=datetime.UTC).date().isoformat()
 
 
 def result_paths(results: Path, run: str) -> tuple[Path, Path]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ import numpy as np
 import torch
 
 from fascicle.core.arrays import Ints
-from fascicle.core.document import GOLD
 from fascicle.core.files.atomic import rewritable_folder
 from fascicle.core.wording import plural
 from fascicle.errors import RecipeError
@@ -42,9 +40,9 @@ from fascicle.text.marked import (
     encode_candidates,
     make_candidates,
 )
-from fascicle.training.corpus import Parts, data_name
+from fascicle.training.corpus import Parts, count_mentions, data_name, gold_types
 from fascicle.training.engine.events import Ended, KeptModel, Line, Note, Point, Selection
-from fascicle.training.engine.loop import Trainer, slow_precision
+from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.filter.data import FilterExamples, FilterSet, gather
 from fascicle.training.filter.judging import (
@@ -59,7 +57,6 @@ from fascicle.training.recogniser.parts import read_parts
 from fascicle.version import VERSION
 
 _BEST = "best"
-_Members = tuple[list[Member], list[Member]]
 _Inputs = tuple[list[EncodedMention], Ints]
 
 
@@ -76,34 +73,26 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
         RecipeError: the recipe does not fit the encoder.
         ModelError: the tokenizer has a marker already.
     """
-    parts = read_parts(recipe.corpus)
-    members = read_members(recipe, dev=parts.dev, train=parts.train)
-    material = gather(recipe, train=parts.train, dev=parts.dev, members=members)
+    sources = _read_sources(recipe)
     fresh = _build_filter(recipe)
-    manifest = _manifest(recipe, parts, fresh)
-    learn, labels = _inputs(material, "learn", manifest, fresh)
+    manifest = _manifest(recipe, sources.parts, fresh)
+    inputs, labels = _inputs(sources.material, "learn", manifest, fresh)
     data = FilterSet(
-        inputs=learn, labels=labels, pad=fresh.tokenizer.pad, positives=recipe.filter.positives
+        inputs=inputs, labels=labels, pad=fresh.tokenizer.pad, positives=recipe.filter.positives
     )
-    exam = _held_out_data(
-        recipe, material, members[0], inputs=_inputs(material, "held_out", manifest, fresh)
-    )
+    held_out = _inputs(sources.material, "held_out", manifest, fresh)
+    exam = _held_out_data(recipe, sources, inputs=held_out)
     trainer = Trainer(fresh.model, data, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
+    notes = [*trainer.notes(), *sources.parts.notes, *fresh.notes, *sources.notes()]
     facts = Facts(
-        data=_data_facts(recipe, parts, members),
+        data=_data_facts(recipe, sources),
         more={
             "examples": {"learn": _sizes(labels), "held_out": _sizes(exam.labels)},
             **trainer.facts(),
         },
-        notes=[
-            *filter(None, [slow_precision(trainer.device, recipe.training)]),
-            *parts.notes,
-            *fresh.notes,
-            *_strange(parts, members),
-            *_notes(recipe, data, exam),
-        ],
-        files={"split.json": {name: asdict(split) for name, split in material.splits.items()}},
+        notes=[*notes, *_notes(recipe, data, exam)],
+        files={"split.json": {n: asdict(split) for n, split in sources.material.splits.items()}},
     )
     return _FilterTrainee(
         folder=folder,
@@ -114,6 +103,40 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
         loop=trainer,
         facts=facts,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sources:
+    """Data of a filter.
+
+    Attributes:
+        parts: the corpus.
+        dev: predictions of the members on dev.
+        train: cross-fitted predictions on train.
+        material: examples that they give.
+    """
+
+    parts: Parts
+    dev: Sequence[Member]
+    train: Sequence[Member]
+    material: FilterExamples
+
+    def notes(self) -> Iterator[str]:
+        """Yields notes on members that predict types which the gold never has."""
+        gold = gold_types([*self.parts.train, *self.parts.dev])
+        for member in (*self.dev, *self.train):
+            if strange := sorted(member.types() - gold):
+                yield (
+                    f"{member.name} predicts what the gold never has, and all of it is learnt as "
+                    f"incorrect: {', '.join(strange)}"
+                )
+
+
+def _read_sources(recipe: FilterRecipe) -> _Sources:
+    parts = read_parts(recipe.corpus)
+    members = read_members(recipe, dev=parts.dev, train=parts.train)
+    material = gather(recipe, train=parts.train, dev=parts.dev, members=members)
+    return _Sources(parts=parts, dev=members[0], train=members[1], material=material)
 
 
 def _build_filter(recipe: FilterRecipe) -> UntrainedFilter:
@@ -127,26 +150,25 @@ def _build_filter(recipe: FilterRecipe) -> UntrainedFilter:
     return make_filter(pretrained, recipe.model, weights=weights)
 
 
-def _held_out_data(
-    recipe: FilterRecipe, material: FilterExamples, members: Sequence[Member], *, inputs: _Inputs
-) -> HeldOutData:
+def _held_out_data(recipe: FilterRecipe, sources: _Sources, *, inputs: _Inputs) -> HeldOutData:
     """Returns the documents and examples of dev on which the filter is scored.
 
     Raises:
         RecipeError: the epoch is to be chosen by kept mentions, and no document has any.
     """
-    split = material.splits["dev"]
-    held_out, threshold = (
-        [material.documents["dev"][identifier] for identifier in identifiers]
-        for identifiers in (split.held_out, split.threshold)
-    )
-    if recipe.filter.select == "kept-f1" and not any(d.layer(GOLD) for d in held_out):
+    split, documents = sources.material.splits["dev"], sources.material.documents["dev"]
+    held_out = [documents[identifier] for identifier in split.held_out]
+    if recipe.filter.select == "kept-f1" and not count_mentions(held_out):
         raise RecipeError(
             'filter.select = "kept-f1" needs a gold mention in the held-out documents of dev, '
             'which have none; raise filter.held_out, or choose "accuracy"'
         )
     return HeldOutData(
-        inputs=inputs[0], labels=inputs[1], held_out=held_out, documents=threshold, members=members
+        inputs=inputs[0],
+        labels=inputs[1],
+        held_out=held_out,
+        documents=[documents[identifier] for identifier in split.threshold],
+        members=sources.dev,
     )
 
 
@@ -258,20 +280,20 @@ def _inputs(
     )
 
 
-def _data_facts(recipe: FilterRecipe, parts: Parts, members: _Members) -> dict[str, dict[str, Any]]:
+def _data_facts(recipe: FilterRecipe, sources: _Sources) -> dict[str, dict[str, Any]]:
     """Returns hashes of everything that affects the run, beside the recipe."""
     facts: dict[str, dict[str, Any]] = {
         name: {"sha256": source_sha256(path), "documents": len(documents)}
         for name, path, documents in (
-            ("train", recipe.corpus.train, parts.train),
-            ("dev", recipe.corpus.dev, parts.dev),
+            ("train", recipe.corpus.train, sources.parts.train),
+            ("dev", recipe.corpus.dev, sources.parts.dev),
         )
     }
     files = recipe.corpus.files()
     for key in files.keys() & {"corpus.exclude", "corpus.labels"}:
         facts[data_name(key)] = {"sha256": source_sha256(files[key])}
-    for part, group in zip(("dev", "train"), members, strict=True):
-        for at, member in enumerate(group):
+    for part, members in (("dev", sources.dev), ("train", sources.train)):
+        for at, member in enumerate(members):
             facts[f"members.{part}.{at}"] = {
                 "sha256": member.sha256,
                 "name": member.name,
@@ -283,18 +305,6 @@ def _data_facts(recipe: FilterRecipe, parts: Parts, members: _Members) -> dict[s
 def _sizes(labels: Ints) -> dict[str, int]:
     correct = int(labels.sum())
     return {"correct": correct, "incorrect": len(labels) - correct}
-
-
-def _strange(parts: Parts, members: tuple[list[Member], list[Member]]) -> Iterator[str]:
-    gold = {
-        mention.type for document in (*parts.train, *parts.dev) for mention in document.layer(GOLD)
-    }
-    for member in chain(*members):
-        if strange := sorted(member.types() - gold):
-            yield (
-                f"{member.name} predicts what the gold never has, and all of it is learnt as "
-                f"incorrect: {', '.join(strange)}"
-            )
 
 
 def _notes(recipe: FilterRecipe, data: FilterSet, exam: HeldOutData) -> Iterator[str]:

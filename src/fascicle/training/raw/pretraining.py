@@ -34,7 +34,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import data_facts
 from fascicle.training.engine.events import Ended, KeptModel, Line, Note, Point, Selection
 from fascicle.training.engine.folder import FACTS, METRICS, read_run_facts, resume_errors
-from fascicle.training.engine.loop import BatchTensors, Trainer, slow_precision
+from fascicle.training.engine.loop import BatchTensors, Trainer
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.raw.masking import (
     LOGITS,
@@ -403,7 +403,7 @@ def _facts(recipe: PretrainingRecipe, material: _Material, trainer: Trainer) -> 
             *_vocabulary_notes(material.vocabulary),
             *text.notes(recipe.text),
             *([] if text.counts.held_out else [_UNSCORED]),
-            *filter(None, [slow_precision(trainer.device, recipe.training.as_training())]),
+            *trainer.notes(),
         ],
     )
 

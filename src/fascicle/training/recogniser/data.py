@@ -198,13 +198,8 @@ class TrainingSet:
         """
         hiding, following = (np.random.default_rng((seed, epoch, number)) for number in (1, 3))
         chances = {name: np.random.default_rng((seed, epoch, 2)) for name in self.heads}
-        drawn = np.arange(len(self.windows))
         guided = self.mixture if self.mixture is not None and self.mixture.unguided < 1 else None
-        if self.mixture is not None:
-            drawn = self.mixture.drawn(seed=seed, epoch=epoch)
-        lengths = np.array([w.pieces[1] - w.pieces[0] for w in self.windows])[drawn]
-        for places in shuffled_batches(lengths, size=size, seed=(seed, epoch)):
-            indices = drawn[places]
+        for indices in self._shuffle(size=size, seed=seed, epoch=epoch):
             arrays = dict(self._arrays(indices))
             if hidden:
                 arrays["input_ids"] = self._hide(arrays, hidden, hiding)
@@ -215,6 +210,15 @@ class TrainingSet:
                 for name, chance in chances.items()
             }
             yield {name: torch.from_numpy(a) for name, a in arrays.items()}, targets
+
+    def _shuffle(self, *, size: int, seed: int, epoch: int) -> Iterator[Ints]:
+        """Yields the windows of each batch of an epoch."""
+        drawn = np.arange(len(self.windows))
+        if self.mixture is not None:
+            drawn = self.mixture.drawn(seed=seed, epoch=epoch)
+        lengths = np.array([w.pieces[1] - w.pieces[0] for w in self.windows])[drawn]
+        for places in shuffled_batches(lengths, size=size, seed=(seed, epoch)):
+            yield drawn[places]
 
     def count(self, size: int) -> int:
         """Returns the number of batches in an epoch."""
@@ -382,7 +386,9 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
     ((level, view),) = data.views.items()
     (gold,) = data.gold.values()
     windows = [
-        w for w in view.windows if (spans_in_window(gold[w.document], w)[:, 2] > UNKNOWN).any()
+        window
+        for window in view.windows
+        if (spans_in_window(gold[window.document], window)[:, 2] > UNKNOWN).any()
     ]
     if not windows:
         raise RecipeError(

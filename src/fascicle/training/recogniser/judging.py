@@ -280,39 +280,62 @@ def _best_biases(trials: _Trials) -> tuple[float, ...]:
 
 def _fit_by_type(trials: _Trials) -> tuple[float, ...]:
     """Searches one threshold for each type, all in the same passes over dev."""
-    names, model = trials.predictor.types, trials.predictor.with_nothing_by_type
-    trials.scored(model((_NEVER,) * len(names)), _NEVER)
+    search = _TypeSearch(trials)
+    never = [_NEVER] * len(search.tried)
+    trials.scored(trials.predictor.with_nothing_by_type(never), _NEVER)
     step = trials.highest() / _COARSE
-    tried: dict[str, dict[float, float]] = {name: {} for name in names}
-
-    def score(values: Sequence[float], shared: float | None) -> Scores:
-        f1, scores = trials.f1_by_type(model(values), shared)
-        for name, value in zip(names, values, strict=True):
-            tried[name][value] = f1[name]
-        return scores
-
     for number in range(_COARSE, -_COARSE - 1, -1):
-        scores = score((step * number,) * len(names), step * number)
-        if trials.judge.average == "micro" and not any(
-            _can_rise(tried[name], scores, name) for name in names
-        ):
+        value = step * number
+        scores = search.score([value] * len(search.tried), value)
+        if trials.judge.average == "micro" and not search.can_rise(scores):
             break
-    near = [_middle(tried[name]) for name in names]
+    near = search.best()
     for number in range(1 - _FINE, _FINE):
         values = [value + number * step / _FINE for value in near]
-        score(values, values[0] if len(set(values)) == 1 else None)
+        search.score(values, values[0] if len(set(values)) == 1 else None)
     del trials.tried[_NEVER]
     of_all = _middle(trials.tried)
-    return tuple(_middle(tried[name]) if any(tried[name].values()) else of_all for name in names)
-
-
-def _can_rise(tried: Mapping[float, float], scores: Scores, name: str) -> bool:
-    """True if a lower threshold can still be better for a type; see ``_fit_one_threshold``."""
-    counts = scores.by_type.get(name, Counts())
-    return (
-        2 * counts.support >= max(tried.values()) * (counts.support + counts.predicted)
-        and counts.support > 0
+    return tuple(
+        value if any(tried.values()) else of_all
+        for value, tried in zip(search.best(), search.tried.values(), strict=True)
     )
+
+
+class _TypeSearch:
+    """Search of a threshold for each type by the F1 of the type alone.
+
+    Attributes:
+        tried: type -> threshold -> F1.
+    """
+
+    def __init__(self, trials: _Trials) -> None:
+        self._trials = trials
+        self.tried: dict[str, dict[float, float]] = {name: {} for name in trials.predictor.types}
+
+    def score(self, values: Sequence[float], shared: float | None) -> Scores:
+        """Scores one threshold for each type; ``shared`` is the one of all types, if it is."""
+        predictor = self._trials.predictor.with_nothing_by_type(values)
+        f1, scores = self._trials.f1_by_type(predictor, shared)
+        for (name, tried), value in zip(self.tried.items(), values, strict=True):
+            tried[value] = f1[name]
+        return scores
+
+    def best(self) -> list[float]:
+        """Returns the middle one of the best thresholds of each type."""
+        return [_middle(tried) for tried in self.tried.values()]
+
+    def can_rise(self, scores: Scores) -> bool:
+        """True if a lower threshold can still be better for a type; see ``_fit_one_threshold``.
+
+        Args:
+            scores: under the lowest threshold so far.
+        """
+        for name, tried in self.tried.items():
+            counts = scores.by_type.get(name, Counts())
+            most = max(tried.values()) * (counts.support + counts.predicted)
+            if counts.support and 2 * counts.support >= most:
+                return True
+        return False
 
 
 def _middle(tried: Mapping[float, float]) -> float:

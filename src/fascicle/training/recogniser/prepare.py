@@ -136,15 +136,9 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         heads={name: model.head(name) for name in heads},
         reader=reader,
     )
-    _check_words(recipe, data)
     notes = [*inputs.notes, *_width_notes(widths, heads), *_context_notes(recipe.reading, data)]
-
-    if any(head.needs.windows == "mentions" for head in heads.values()):
-        before, data = len(data.windows), with_mentions(data)
-        notes.append(
-            f"{before - len(data.windows):,} of {plural(before, 'window')} of train hold no "
-            "mention and are left out"
-        )
+    data, left_out = _windows_to_learn(recipe, data)
+    notes += left_out
     if parts.several:
         data = _mix_corpora(data, recipe, parts)
         notes += _mixture_notes(data, parts)
@@ -168,12 +162,24 @@ def _fit_widths(
     return widths
 
 
-def _check_words(recipe: Recipe, data: TrainingSet) -> None:
-    if not any(w.units[0] < w.units[1] for w in data.windows):
+def _windows_to_learn(recipe: Recipe, data: TrainingSet) -> tuple[TrainingSet, list[str]]:
+    """Returns the training set without windows that no head learns from, and notes on these.
+
+    Raises:
+        InputError: the network reads nothing of train.
+    """
+    if not any(window.units[0] < window.units[1] for window in data.windows):
         raise InputError(
             f"{recipe.corpus.train if recipe.corpus else 'train of the parts'} holds no word that "
             f"{recipe.model.origin} reads, so there is nothing to train on; give texts with words"
         )
+    if all(head.needs.windows != "mentions" for head in recipe.heads().values()):
+        return data, []
+    before, data = len(data.windows), with_mentions(data)
+    return data, [
+        f"{before - len(data.windows):,} of {plural(before, 'window')} of train hold no mention "
+        "and are left out"
+    ]
 
 
 def _mix_corpora(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:

@@ -11,7 +11,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
@@ -73,23 +72,22 @@ def draw_types(
     """
     segment, kinds = segmenter(draw.segmenter), frozenset(types)
     examples = sorted(
-        set(chain.from_iterable(_examples(document, kinds, segment) for document in documents))
+        {example for document in documents for example in _examples(document, kinds, segment)}
     )
     pieces = _pieces([text for text, _ in examples], pretrained)
     owners = defaultdict[tuple[int, ...], set[str]](set)
     for (_, name), row in zip(examples, pieces, strict=True):
         owners[row].add(name)
-    sentences: dict[str, dict[tuple[int, ...], str]] = {name: {} for name in types}
+    sentences: dict[str, dict[tuple[int, ...], str]] = {name: {} for name in sorted(types)}
     for (text, name), row in zip(examples, pieces, strict=True):
         if row and len(owners[row]) == 1:
             sentences[name].setdefault(row, text)
     chance = np.random.default_rng((draw.seed, _STREAM))
-    return _describe(
-        {
-            name: _choose(list(texts.values()), draw.number, chance)
-            for name, texts in sorted(sentences.items())
-        }
-    )
+    instances = {
+        name: _choose(list(texts.values()), draw.number, chance)
+        for name, texts in sentences.items()
+    }
+    return _describe(instances)
 
 
 def _choose(texts: Sequence[str], number: int, chance: np.random.Generator) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ from fascicle.text.segment import SEGMENTERS, segmenter
 from fascicle.text.taught import TAUGHT, all_sentence_hashes, pack_hashes, unpack_hashes
 from fascicle.training.corpus import Parts
 from fascicle.training.engine.events import Finished, HeadScores, KeptModel, Line, Point, Selection
-from fascicle.training.engine.loop import Trainer, slow_precision
+from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.judging import Judge, SeveralCorpora, fit_threshold, is_unfitted
@@ -204,8 +204,7 @@ class Recogniser(Trainee):
         yield from representation_notes(
             self.parts, self.prepared.data, recipe, self.pretrained.tokenizer, self._reader
         )
-        if text := slow_precision(self.loop.device, recipe.training):
-            yield text
+        yield from self.loop.notes()
 
     def judge(self, point: Point) -> PointResult:
         """Scores dev by each head, and writes its predictions."""
