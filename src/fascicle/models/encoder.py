@@ -24,6 +24,14 @@ from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.vocabulary import RewrittenTokenizer
 
+_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet"})
+_FEW_CAPITALS = 0.01
+_WITH_POOLER = frozenset(
+    {"bert", "roberta", "xlm-roberta", "camembert", "mpnet", "ernie", "longformer"}
+)
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_PATIENCE = 5.0  # seconds
+
 
 class Encoder(nn.Module):
     """Hugging Face model reduced to the hidden states of its word pieces, which the heads need."""
@@ -76,9 +84,6 @@ class Encoder(nn.Module):
         if shift is not None:
             inputs = {"inputs_embeds": self.pieces(input_ids) + shift[:, None]}
         return self.network(**inputs, attention_mask=attention_mask).last_hidden_state
-
-
-_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,19 +282,11 @@ def _check_case(backend: Tokenizer, name: str) -> None:
         )
 
 
-_FEW_CAPITALS = 0.01
-
-
 def without_pooler(kind: str) -> dict[str, bool]:
     """Returns the option by which a model of this ``model_type`` leaves out its pooling layer;
     no code here uses it.
     """
     return {"add_pooling_layer": False} if kind in _WITH_POOLER else {}
-
-
-_WITH_POOLER = frozenset(
-    {"bert", "roberta", "xlm-roberta", "camembert", "mpnet", "ernie", "longformer"}
-)
 
 
 def _unreachable_hub(place: str) -> str:
@@ -310,10 +307,6 @@ def _unreachable_hub(place: str) -> str:
     except Exception:  # the error class of the library differs between releases
         return f"{constants.ENDPOINT} cannot be reached"
     return ""
-
-
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-_PATIENCE = 5.0  # seconds
 
 
 def _kind(place: str, options: Mapping[str, Any]) -> str:

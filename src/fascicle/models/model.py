@@ -55,6 +55,9 @@ FAMILIES: Final[Mapping[type[HeadSettings], Callable[..., Head]]] = MappingProxy
         SpanSettings: LinearSpans,
     }
 )
+WEIGHTS = "model.safetensors"
+_ENCODER = "encoder.json"
+TOKENIZER = "tokenizer.json"
 
 
 def make_head(settings: HeadSettings, basis: Basis) -> Head:
@@ -188,11 +191,6 @@ class NerModel(Answering):
             self.head(n).loss(scores[n], targets[n]) * w for n, w in self.weights.items()
         )
         return sum(rest, first)
-
-
-WEIGHTS = "model.safetensors"
-_ENCODER = "encoder.json"
-TOKENIZER = "tokenizer.json"
 
 
 @dataclass(frozen=True, kw_only=True)

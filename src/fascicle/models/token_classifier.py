@@ -37,6 +37,9 @@ from fascicle.version import VERSION
 _OUTSIDE: Final = "O"
 # labels of no mention
 _NO_WORDS: Final = frozenset({"X", "PAD", "[PAD]", "<pad>", "[CLS]", "[SEP]", "<s>", "</s>"})
+_WHAT: Final = "token classifier"
+_LONGEST: Final = 512  # pieces that are read at a time, if the network can
+_HEAD: Final = "labels"
 
 
 def tags_of_labels(labels: Sequence[str]) -> tuple[str, ...]:
@@ -110,11 +113,6 @@ class LabelDecoder:
         ]
         spans = np.array(mentions, dtype=np.int64).reshape(-1, 3)
         return spans, geometric_mean(logits, labels, spans=spans)
-
-
-_WHAT: Final = "token classifier"
-_LONGEST: Final = 512  # pieces that are read at a time, if the network can
-_HEAD: Final = "labels"
 
 
 def load_token_classifier(name: str, *, device: str | torch.device = "cpu") -> ModelPredictor:

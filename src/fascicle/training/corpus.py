@@ -38,6 +38,21 @@ from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, Readi
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.labelling import SoftTags
 
+# Name of a setting in the sentences of readers -> its key in a recipe.
+_KEYS: Final = MappingProxyType(
+    {
+        "format=NAME": 'format = "NAME" in [PLACE]',
+        "format=jsonl": 'format = "jsonl" in [PLACE]',
+        "format=records": 'format = "records" in [PLACE]',
+        "encoding=NAME": 'encoding = "NAME" in [PLACE]',
+        'labels="': 'labels = "',
+        "bare=True": "bare_tags = true",
+        "=VALUE": "",
+    }
+)
+_MODELS: Final = ("model.start", "teacher.model")
+_NAMES: Final = MappingProxyType({"vectors.path": "vectors"})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Selected:
@@ -187,20 +202,6 @@ def _format_counts(counts: Counter[str]) -> str:
 
 
 Part = Literal["train", "dev", "test"]
-# Name of a setting in the sentences of readers -> its key in a recipe.
-_KEYS: Final = MappingProxyType(
-    {
-        "format=NAME": 'format = "NAME" in [PLACE]',
-        "format=jsonl": 'format = "jsonl" in [PLACE]',
-        "format=records": 'format = "records" in [PLACE]',
-        "encoding=NAME": 'encoding = "NAME" in [PLACE]',
-        'labels="': 'labels = "',
-        "bare=True": "bare_tags = true",
-        "=VALUE": "",
-    }
-)
-_MODELS: Final = ("model.start", "teacher.model")
-_NAMES: Final = MappingProxyType({"vectors.path": "vectors"})
 
 
 def check_data(recipe: RecipeBase) -> None:

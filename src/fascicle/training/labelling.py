@@ -60,6 +60,7 @@ _LISTED: Final = 20  # types whose mentions are counted in a note, each for itse
 
 
 _Labeller = Matcher | PackFinder  # of the names that become labels
+UNTOLD = -1.0  # in the place of a probability
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,9 +251,6 @@ def _label(document: Document, matches: Sequence[Match], matcher: _Labeller) -> 
     ]
     meta = {**document.meta, LABELS: f"{matcher.name} {matcher.version}"}
     return msgspec.structs.replace(document, mentions=tuple(mentions), meta=meta)
-
-
-UNTOLD = -1.0  # in the place of a probability
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

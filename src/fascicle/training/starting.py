@@ -33,6 +33,8 @@ from fascicle.text.vocabulary import may_be_added, rewrite_vocabulary
 from fascicle.training.raw.windows import TextBatch, TextWindows
 
 _VECTORS: Final = "units.vectors.table"  # prefix of the weights of a head with input features
+_TEXTS = 256  # that are cut at a time
+_ROWS: Final = 1024  # windows that are counted at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,9 +182,6 @@ def _special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
     return {use: names[at] for use, at in uses.items() if at is not None}
 
 
-_TEXTS = 256  # that are cut at a time
-
-
 def reduce_vocabulary(
     pretrained: Pretrained, documents: Sequence[Document], *, pieces: int
 ) -> tuple[Pretrained, str]:
@@ -227,9 +226,6 @@ def most_frequent(counts: Ints, most: int) -> list[int]:
     """
     order = np.argsort(-counts, kind="stable")[:most]
     return [int(number) for number in order if counts[number]]
-
-
-_ROWS: Final = 1024  # windows that are counted at a time
 
 
 def adapt_vocabulary(

@@ -37,6 +37,12 @@ from fascicle.runtime.inputs import TypedScorer
 from fascicle.text.windows import TYPE_VECTORS
 
 _TEXTS = {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces")}
+# The first with a maximum in ScatterElements (18), which max pooling over the pieces of a word
+# needs.
+_OPSET = 18
+_EXAMPLE = {"batch": 3, "pieces": 11, "units": 7, "types": 5}
+_OTHER = {"batch": 2, "pieces": 29, "units": 19, "types": 4}
+_TOLERANCE = 1e-4  # largest difference of a component of a vector of norm 1
 
 
 class Graph(nn.Module):
@@ -239,11 +245,6 @@ class _NameVectors(_TextsGraph):
         return F.normalize(mean, dim=-1).detach()
 
 
-# The first with a maximum in ScatterElements (18), which max pooling over the pieces of a word
-# needs.
-_OPSET = 18
-
-
 def export_onnx(
     module: nn.Module,
     path: str | Path,
@@ -406,11 +407,6 @@ def _check_example(
                 raise ValueError(
                     f"axis {label} of {name} must be at least 2 long in the example, got {size}"
                 )
-
-
-_EXAMPLE = {"batch": 3, "pieces": 11, "units": 7, "types": 5}
-_OTHER = {"batch": 2, "pieces": 29, "units": 19, "types": 4}
-_TOLERANCE = 1e-4  # largest difference of a component of a vector of norm 1
 
 
 def write_graph(graph: Graph, path: Path) -> float:

@@ -36,6 +36,11 @@ _INTEGER = "MatMulInteger"
 # The last layer of a head has one column per label; as integers it would save nothing and cost
 # accuracy.
 _NARROW = 32
+_DYNAMIC = "DynamicQuantizeLinear"
+_STATIC = "QuantizeLinear"
+_FUSED = "MatMulIntegerToFloat"
+_CONTRIB = "com.microsoft"
+_LEVELS = 255  # of an unsigned 8-bit integer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,13 +193,6 @@ def _integer_tables(graph: Any) -> int:
             if node.op_type == "Gather" and node.input[0] in tables
         }
     )
-
-
-_DYNAMIC = "DynamicQuantizeLinear"
-_STATIC = "QuantizeLinear"
-_FUSED = "MatMulIntegerToFloat"
-_CONTRIB = "com.microsoft"
-_LEVELS = 255  # of an unsigned 8-bit integer
 
 
 class RangeRecorder:

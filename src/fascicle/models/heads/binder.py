@@ -36,6 +36,14 @@ from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, spans_in_window
 from fascicle.text.windows import TYPE_VECTORS, Window
 
 _TOGETHER = 32  # types that are read at a time at inference, where any number may be given
+_AXES = {
+    "starts": ("batch", "units", ""),
+    "ends": ("batch", "units", ""),
+    "spans": ("batch", "units", "", ""),
+    "start_threshold": ("batch", ""),
+    "end_threshold": ("batch", ""),
+    "span_threshold": ("batch", ""),
+}
 
 
 def tokenise_type_texts(settings: BinderSettings, basis: Basis) -> TypeTexts:
@@ -196,16 +204,6 @@ def make_types(settings: BinderSettings, basis: Basis) -> TypeEncoder | AtomicTy
     return TypeEncoder(
         texts, basis.encoder, own=settings.type_encoder == "own", mean=settings.type_pool == "mean"
     )
-
-
-_AXES = {
-    "starts": ("batch", "units", ""),
-    "ends": ("batch", "units", ""),
-    "spans": ("batch", "units", "", ""),
-    "start_threshold": ("batch", ""),
-    "end_threshold": ("batch", ""),
-    "span_threshold": ("batch", ""),
-}
 
 
 class BinderHead(Head):

@@ -27,6 +27,9 @@ from fascicle.models.nn.crf import LinearChainCrf
 _Compared = Literal["scores", "probabilities"]
 _FAR = -1e4  # the released program of TinyBERT adds this to the scores of padded keys
 _LOW = -100.0  # and it sets a score at or below this to 0
+SETS: Final = -1000  # the code of a set is this, less a bit for each type
+_MOST: Final = 60  # bits
+_CLOSED: Final = -1e9  # beside any score, its exponential is exactly 0
 
 
 def layer_map(teacher: int, student: int) -> tuple[int, ...]:
@@ -184,10 +187,6 @@ def _squares(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
     ).square()
 
 
-SETS: Final = -1000  # the code of a set is this, less a bit for each type
-_MOST: Final = 60  # bits
-
-
 def set_code(types: Iterable[int]) -> int:
     """Returns the code of the set of class 0 and the classes of some types.
 
@@ -235,9 +234,6 @@ def set_loss(logits: Tensor, codes: Tensor, *, width: int = 1) -> Tensor:
     """
     inside = members(codes, classes=logits.shape[1], width=width)
     return logits.logsumexp(1) - logits.masked_fill(~inside, -torch.inf).logsumexp(1)
-
-
-_CLOSED: Final = -1e9  # beside any score, its exponential is exactly 0
 
 
 def partial_loss(

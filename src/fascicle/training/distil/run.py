@@ -42,6 +42,8 @@ from fascicle.training.recogniser.parts import read_data
 from fascicle.training.several import without_excluded
 from fascicle.version import VERSION
 
+_ENCODER: Final = "encoder"
+
 
 def _card_of(
     recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]
@@ -83,7 +85,6 @@ def _card_of(
         yield f"| {name} | {of_one['sha256']} |"
 
 
-_ENCODER: Final = "encoder"
 _Losses = Mapping[str, float]
 
 

@@ -38,6 +38,11 @@ from fascicle.training.starting import open_encoder
 
 _FEW: Final = 0.05  # of all pieces
 _OTHER: Final = "choose a student with the tokenizer of its teacher, or leave out [layers]"
+# among the scores of a student: its losses on layers, beside the tables of its head
+LAYERS: Final = "layers"
+TAUGHT: Final = "taught"  # in a batch: answers of the teacher, ``[B, U, C]``
+_COMPARED: Final = 1000  # documents on which the pieces of both tokenizers are compared
+_BEGINNING: Final = 2000  # characters of each
 
 
 class Teacher:
@@ -194,11 +199,6 @@ def _student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretra
     else:
         encoder = base.encoder
     return replace(base, encoder=encoder)
-
-
-# among the scores of a student: its losses on layers, beside the tables of its head
-LAYERS: Final = "layers"
-TAUGHT: Final = "taught"  # in a batch: answers of the teacher, ``[B, U, C]``
 
 
 class LayerLosses(nn.Module):
@@ -379,10 +379,6 @@ class Student(Trainable):
             name = self.answers.model.answer
             parts.append(self.answers.total(scores[name], scores[TAUGHT][TAUGHT], targets[name]))
         return torch.stack(parts).sum()
-
-
-_COMPARED: Final = 1000  # documents on which the pieces of both tokenizers are compared
-_BEGINNING: Final = 2000  # characters of each
 
 
 @dataclass(kw_only=True, eq=False)

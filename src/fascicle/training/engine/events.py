@@ -24,6 +24,8 @@ from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.folder import METRICS, resume_errors
 from fascicle.training.engine.loop import StepDone
 
+_NAME: Final = "since.json"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
@@ -268,9 +270,6 @@ def _step_of(line: Line, default: int | None) -> int | None:
     """Returns the step of a line; a span typer calls it its update."""
     step: int | None = line.get("step", line.get("update", default))
     return step
-
-
-_NAME: Final = "since.json"
 
 
 @dataclass(kw_only=True)

@@ -56,6 +56,16 @@ _DECIDING: Final = MappingProxyType(
         "variables": "environment variables",
     }
 )
+# Files that a run writes before its first scoring; in a folder that it created itself, no other
+# program wrote them.
+_BEGUN: Final = ("recipe.json", "run.json", "split.json", "metrics.jsonl")
+RECIPE, FACTS, METRICS, SCORES, STATE = (
+    "recipe.json",
+    "run.json",
+    "metrics.jsonl",
+    "scores.json",
+    "state",
+)
 
 
 def describe_environment() -> dict[str, Any]:
@@ -153,11 +163,6 @@ def _cpuinfo() -> dict[str, str]:
             name, _, value = line.partition(":")
             facts[name.strip()] = value.strip()
     return facts
-
-
-# Files that a run writes before its first scoring; in a folder that it created itself, no other
-# program wrote them.
-_BEGUN: Final = ("recipe.json", "run.json", "split.json", "metrics.jsonl")
 
 
 class Start:
@@ -271,14 +276,6 @@ def _discard(folder: Path) -> None:
             remove_owned(inner, kind="run")
     remove_empty(folder)
 
-
-RECIPE, FACTS, METRICS, SCORES, STATE = (
-    "recipe.json",
-    "run.json",
-    "metrics.jsonl",
-    "scores.json",
-    "state",
-)
 
 _NAMES = MappingProxyType(
     {f"distant.{name}": "the dictionary" for name in ("core", "full")}

@@ -48,6 +48,7 @@ _PRECISIONS: Final[tuple[_Used, ...]] = ("fp32", "bf16")
 # chance and other processes make a step a tenth slower, and must not affect the result of a run
 _MUCH: Final = 1.25
 _INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "bf16")  # flags of x86-64 (two) and of ARM
+_TIMED = 3  # steps of each arithmetic, of which the fastest counts: the first ones wait for memory
 
 
 def precision_on(device: torch.device, settings: TrainingSettings) -> _Used:
@@ -89,9 +90,6 @@ def computes_bf16(device: torch.device) -> bool | None:
         getattr(torch.cpu, "get_capabilities", dict)() if device.type == "cpu" else {}
     )
     return any(bool(capabilities.get(name)) for name in _INSTRUCTIONS) if capabilities else None
-
-
-_TIMED = 3  # steps of each arithmetic, of which the fastest counts: the first ones wait for memory
 
 
 @dataclass(frozen=True, kw_only=True)

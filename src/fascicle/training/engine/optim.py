@@ -28,6 +28,8 @@ from fascicle.models.nn.tensors import TensorDict
 from fascicle.settings.recipes.recogniser import TrainingSettings
 
 _LAYER = re.compile(r"\.(?:layers?|blocks?|h)\.(\d+)\.")
+_LARGE = 4096  # rows; below, nothing is gained
+_MARGIN = 1e-6  # the constant of torch
 
 
 def make_optimizer(model: Trainable, settings: TrainingSettings) -> Optimizer:
@@ -196,10 +198,6 @@ def _depth(name: str) -> int:
     """Returns the layer of an encoder parameter: 0 for embeddings, 1 for the first layer."""
     match = _LAYER.search(name)
     return int(match[1]) + 1 if match else 0
-
-
-_LARGE = 4096  # rows; below, nothing is gained
-_MARGIN = 1e-6  # the constant of torch
 
 
 class RowGradients:

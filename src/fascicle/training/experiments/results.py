@@ -40,6 +40,11 @@ from fascicle.training.experiments.hashes import all_values
 from fascicle.training.labelling import weak_labels
 from fascicle.training.several import training_documents
 
+COST: Final = "cost.json"
+_MODEL: Final = "model"  # source of the mentions while predictions are scored
+# written on one line, or with one line an entry; the rest is indented
+_COMPACT: Final = ("test_counts", "epochs")
+
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
     """Run of a grid as a task for its own process.
@@ -126,12 +131,6 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 GridEvent = RunNote | EpochEnded | Done | Postponed | Failed
 ENDS: Final = (Done, Postponed, Failed)
-
-
-COST: Final = "cost.json"
-_MODEL: Final = "model"  # source of the mentions while predictions are scored
-# written on one line, or with one line an entry; the rest is indented
-_COMPACT: Final = ("test_counts", "epochs")
 
 
 def make_result(

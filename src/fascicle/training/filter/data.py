@@ -23,6 +23,9 @@ from fascicle.training.engine.loop import BatchTensors
 from fascicle.training.filter.members import Member
 from fascicle.training.recogniser.data import shuffled_batches
 
+# documents of dev: one to learn from, one to choose the epoch on, one to choose the threshold on
+_FEWEST = 3
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Example:
@@ -68,10 +71,6 @@ def examples(
 
 def _bare(mention: Mention) -> Mention:
     return Mention(mention.spans, mention.type)
-
-
-# documents of dev: one to learn from, one to choose the epoch on, one to choose the threshold on
-_FEWEST = 3
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,6 +47,16 @@ from fascicle.training.raw.masking import (
 from fascicle.training.raw.windows import RawText, TextWindows, read_windows
 from fascicle.training.starting import adapt_vocabulary
 
+_DRAW: Final = 20  # of the words that are hidden: the same in every run
+# windows whose hidden words are drawn together, whatever the size of a batch is
+_TOGETHER: Final = 8
+_ENCODER: Final = "encoder"
+_CARD: Final = "README.md"
+_UNSCORED: Final = (
+    "no document is held out, so the encoder is not scored; raise text.held_out, or give more "
+    "documents"
+)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mask:
@@ -167,11 +177,6 @@ def hidden_ids(
     return inputs
 
 
-_DRAW: Final = 20  # of the words that are hidden: the same in every run
-# windows whose hidden words are drawn together, whatever the size of a batch is
-_TOGETHER: Final = 8
-
-
 def held_out_set(windows: TextWindows, masking: MaskingSettings, mask: Mask) -> MaskedSet:
     """Builds held-out windows in which every piece to predict is replaced by the mask token."""
     return MaskedSet(
@@ -206,14 +211,6 @@ def predict_hidden(
         pieces += len(hidden)
     perplexity = math.exp(min(total / pieces, 700.0))  # a float has no larger exponential
     return {"loss": total / pieces, "perplexity": perplexity, "pieces": pieces}
-
-
-_ENCODER: Final = "encoder"
-_CARD: Final = "README.md"
-_UNSCORED: Final = (
-    "no document is held out, so the encoder is not scored; raise text.held_out, or give more "
-    "documents"
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

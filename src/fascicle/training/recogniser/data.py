@@ -41,6 +41,9 @@ from fascicle.text.windows import Batch, Window, add_level, collate, truncated_u
 from fascicle.training.engine.loop import BatchTensors
 from fascicle.training.labelling import unknown_ranges
 
+# batches whose windows are sorted by length before they are cut: little padding, random order
+_SORTED_TOGETHER = 50
+
 
 @dataclass(frozen=True, kw_only=True)
 class Mixture:
@@ -123,10 +126,6 @@ def quotas(
     order = np.argsort(counts - exact, kind="stable")
     counts[order[: total - int(counts.sum())]] += 1
     return tuple(counts.tolist())
-
-
-# batches whose windows are sorted by length before they are cut: little padding, random order
-_SORTED_TOGETHER = 50
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,6 +26,8 @@ from fascicle.text.windows import Batch
 from fascicle.training.labelling import score_known
 
 _Found = Mapping[str, tuple[Mention, ...]]
+_NEVER: Final = 1e3  # a threshold that no score exceeds
+_COARSE, _FINE = 25, 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +117,6 @@ BIASES: Final = tuple(float(x) for x in np.arange(-2.0, 4.01, 0.25))
 # max gives the first of several values that are equally good
 _BIASES_FROM_ZERO: Final = tuple(sorted(BIASES, key=abs))
 _ONE: Final = Judge()
-_NEVER: Final = 1e3  # a threshold that no score exceeds
-_COARSE, _FINE = 25, 8
 
 
 class ReplayedScorer:

@@ -59,6 +59,7 @@ from fascicle.training.recogniser.prototypes import DrawSettings, draw_types
 from fascicle.version import VERSION
 
 _COVERED = 0.99
+MOST_CARRIED: Final = 256 << 20  # largest size in bytes of a pack that is copied to a model folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,6 @@ class Inputs:
 
 
 _NO_INPUTS: Final = Inputs()
-MOST_CARRIED: Final = 256 << 20  # largest size in bytes of a pack that is copied to a model folder
 
 
 @dataclass(frozen=True, kw_only=True)
