@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 import msgspec
+from msgspec import UnsetType
 
 from fascicle.core.document import Document
 from fascicle.core.files.source import Source
@@ -63,10 +64,8 @@ def without_excluded(
     Raises:
         InputError: see `_remove_excluded`.
     """
-    if not corpus.exclude:
-        return documents, ()
-    (remaining,), notes = _remove_excluded({corpus.train: documents}, corpus.exclude)
-    if len(remaining) == len(documents):
+    remaining, notes = _remove_excluded({corpus.train: documents}, corpus.exclude)
+    if corpus.exclude and len(remaining) == len(documents):
         _check_used(corpus.exclude, documents=len(documents), trains=(corpus.train,))
     return remaining, notes
 
@@ -90,43 +89,41 @@ def _check_used(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
 
 
 def _remove_excluded(
-    files: Mapping[str, Sequence[Document]], exclude: str
-) -> tuple[list[list[Document]], tuple[str, ...]]:
+    files: Mapping[str, Sequence[Document]], exclude: str | UnsetType
+) -> tuple[list[Document], tuple[str, ...]]:
     """Removes the documents of an exclusion list.
 
     Args:
         files: path of each file of train -> its documents.
-        exclude: path of the list.
+        exclude: path of the list; empty for none.
 
     Returns:
-        The documents of each file that stay, and sentences on the removed ones.
+        The documents that stay, and sentences on the removed ones.
 
     Raises:
         InputError: the list cannot be read, is not about these documents, or leaves none of them.
     """
+    if not exclude:
+        return list(chain.from_iterable(files.values())), ()
     rows = list(read_exclusions(Source(path=exclude)))
     reasons = exclusions_by_key(rows)
-    remaining, removed, total = [], list[Exclusion](), 0
+    remaining, removed = list[Document](), list[Exclusion]()
     for path, documents in files.items():
-        hashes = [
-            hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents
-        ]
-        ids = [document.id for document in documents]
-        _check_texts(rows, dict(zip(ids, hashes, strict=True)), path=path, exclude=exclude)
-        stay = []
-        for document, digest in zip(documents, hashes, strict=True):
+        hashes = {}
+        for document in documents:
+            digest = hashlib.sha256(document.text.encode("utf-8")).hexdigest()
+            hashes[document.id] = digest
             if row := reasons.get((document.id, digest)) or reasons.get(("", digest)):
                 removed.append(row)
             else:
-                stay.append(document)
-        remaining.append(stay)
-        total += len(documents)
-    if total and not any(remaining):
+                remaining.append(document)
+        _check_texts(rows, hashes, path=path, exclude=exclude)
+    if removed and not remaining:
         raise InputError(
             f"the exclusion list {exclude} names every document of {' and '.join(files)}; none is "
             "left"
         )
-    notes = list(_notes(exclude, removed, total=total))
+    notes = list(_notes(exclude, removed, total=len(removed) + len(remaining)))
     if in_dev := sum(row.part == "dev" for row in rows):
         notes.append(
             f"dev: the list names {plural(in_dev, 'document')} of dev; they stay, for nothing is "
@@ -208,11 +205,7 @@ def read_corpus(name: str, part: PartSettings, report: ReadReport | None = None)
     """
     reader = _PartReader(name=name, part=part, report=report or ReadReport())
     files = reader.read_weak_labels() if part.weak_labels else reader.read_gold()
-    train, left_out = list(chain.from_iterable(files.train.values())), tuple[str, ...]()
-    count = len(train)
-    if part.exclude:
-        by_file, left_out = _remove_excluded(files.train, part.exclude)
-        train = list(chain.from_iterable(by_file))
+    train, left_out = _remove_excluded(files.train, part.exclude)
     files.check(train)
     dev = files.dev.documents
     unscored = unscored_type_notes(part.annotates, dev) if part.dev else ()
@@ -223,7 +216,7 @@ def read_corpus(name: str, part: PartSettings, report: ReadReport | None = None)
         weight=part.weight,
         train=[_with_prefix(document, name) for document in train],
         dev=[_with_prefix(document, name) for document in dev],
-        excluded=count - len(train),
+        excluded=sum(map(len, files.train.values())) - len(train),
         notes=tuple(f"{name}: {line}" for line in notes),
         soft={f"{name}/{key}": tags for key, tags in files.soft.items()},
         labelled_by=files.labelled_by,
@@ -282,16 +275,16 @@ class _PartReader:
         notes = list[str]()
         for number, selected in enumerate(train.values(), 1):
             notes += selected.lines(f"train {number}" if len(train) > 1 else "train")
+        files = {path: selected.documents for path, selected in train.items()}
 
         def check(remaining: Sequence[Document]) -> None:
             stay = set(map(id, remaining))
-            for path, selected in train.items():
-                pairs = zip(raw[path], selected.documents, strict=True)
+            for path, documents in files.items():
+                pairs = zip(raw[path], documents, strict=True)
                 with_labels = [document for document, changed in pairs if id(changed) in stay]
                 check_merged(with_labels, part.types, place=self.place)
             self._check_declared(remaining, dev.documents)
 
-        files = {path: selected.documents for path, selected in train.items()}
         return _PartFiles(train=files, dev=dev, notes=notes, check=check)
 
     def read_weak_labels(self) -> _PartFiles:
@@ -321,18 +314,20 @@ class _PartReader:
             files.setdefault(inputs[-1], []).append(document)
             if part.soft:
                 soft[document.id] = soft_tags(labels, header, names)
-        kind = f"probabilities ({header.meaning})" if part.soft else "answers"
-        count = plural(sum(map(len, files.values())), "document")
+        count = sum(map(len, files.values()))
         return _PartFiles(
             train=files,
             dev=dev,
-            notes=[
-                f"train: the {kind} of {header.model} on {count}, of {len(inputs):,} that were read"
-            ],
+            notes=[self._label_note(header, count, total=len(inputs))],
             check=lambda remaining: self._check_taught(remaining, soft, dev.documents),
             soft=soft,
             labelled_by=f"{header.model} {header.sha256}",
         )
+
+    def _label_note(self, header: Header, count: int, *, total: int) -> str:
+        kind = f"probabilities ({header.meaning})" if self.part.soft else "answers"
+        texts = plural(count, "document")
+        return f"train: the {kind} of {header.model} on {texts}, of {total:,} that were read"
 
     def _texts(self, inputs: list[str]) -> Iterator[Document]:
         """Yields the texts of train; appends the file of each to ``inputs``."""

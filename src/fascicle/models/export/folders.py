@@ -52,6 +52,7 @@ from fascicle.settings.recipes.filter import (
     write_filter_manifest,
 )
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import DocumentReader
 from fascicle.text.taught import TAUGHT
 
 _GRAPH = "model.onnx"
@@ -60,6 +61,7 @@ _TOLERANCE = 1e-3  # of a score, fp32 graph against torch; 1e-5 is usual
 
 
 _M = TypeVar("_M", Manifest, FilterManifest)
+_Run = Callable[[PieceTokenizer, RangeRecorder, list[Document]], object]
 
 
 def export_model(
@@ -116,15 +118,25 @@ def export_model(
         second=second,
         manifest=_as_exported(manifest, name or manifest.name, second),
         sample=excerpt(sample, characters=_SAMPLE_CHARACTERS) if int8 else [],
-        predict=lambda tokenizer, recorder, texts: ModelPredictor(
-            manifest, tokenizer, second.beside(recorder) if second else recorder, read=reader
-        ).predict(texts),
+        predict=_model_run(manifest, reader, second),
         measured=lambda texts: plural(sum(len(d.text) for d in texts), "character"),
         card=_model_card,
         write=write_manifest,
         beside=_copies(manifest),
     )
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
+
+
+def _model_run(manifest: Manifest, reader: DocumentReader, second: TypesGraphModule | None) -> _Run:
+    """Returns what annotates the sample with a graph in place of the network."""
+
+    def predict(
+        tokenizer: PieceTokenizer, recorder: RangeRecorder, texts: list[Document]
+    ) -> object:
+        scorer = second.beside(recorder) if second else recorder
+        return ModelPredictor(manifest, tokenizer, scorer, read=reader).predict(texts)
+
+    return predict
 
 
 def export_filter(
@@ -200,7 +212,7 @@ class _Cargo(Generic[_M]):
     graph: Graph
     manifest: _M
     sample: list[Document]
-    predict: Callable[[PieceTokenizer, RangeRecorder, list[Document]], object]
+    predict: _Run
     measured: Callable[[list[Document]], str]
     card: Callable[[_M, Sequence[str]], str]
     write: Callable[[Path, _M], _M]

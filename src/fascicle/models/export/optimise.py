@@ -267,7 +267,7 @@ def fix_scales(path_in: Path, path_out: Path, *, ranges: Mapping[str, tuple[floa
     nodes = _fuse(nodes, vectors={t.name for t in graph.initializer if len(t.dims) == 1})
     del graph.node[:]
     graph.node.extend(nodes)
-    if all(o.domain != _CONTRIB for o in model.opset_import):
+    if all(opset.domain != _CONTRIB for opset in model.opset_import):
         model.opset_import.append(onnx.helper.make_opsetid(_CONTRIB, 1))
     onnx.save(model, str(path_out))
     return fixed
@@ -292,10 +292,7 @@ def _fuse(nodes: list[Any], *, vectors: set[str]) -> list[Any]:
     """
     import onnx
 
-    users = defaultdict[str, list[Any]](list)
-    for node in nodes:
-        for name in node.input:
-            users[name].append(node)
+    users = _users(nodes)
     maker = {name: node for node in nodes for name in node.output}
     fused: dict[str, Any] = {}
     gone: set[str] = set()
@@ -311,6 +308,15 @@ def _fuse(nodes: list[Any], *, vectors: set[str]) -> list[Any]:
             gone.update(link.output[0] for link in (*links, scales))
     merged = (fused.get(node.output[0], node) for node in nodes)
     return [node for node in merged if node.op_type == _FUSED or node.output[0] not in gone]
+
+
+def _users(nodes: Iterable[Any]) -> Mapping[str, list[Any]]:
+    """Returns the nodes that read each tensor."""
+    users = defaultdict[str, list[Any]](list)
+    for node in nodes:
+        for name in node.input:
+            users[name].append(node)
+    return users
 
 
 def _chain(

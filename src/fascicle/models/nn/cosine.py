@@ -24,7 +24,7 @@ largest span width.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -203,6 +203,12 @@ class _Block:
         vectors = F.embedding(index[self.cells], width)
         return vectors.add_(first[:, self.rows, None]).add_(last[:, None, self.columns])
 
+    def add(self, change: Tensor, sums: Sequence[Tensor], index: Tensor) -> None:
+        """Adds the gradient of the span vectors to those of `first`, `last` and `width`."""
+        sums[0][:, self.rows] += change.sum(2)
+        sums[1][:, self.columns] += change.sum(1)
+        sums[2].add_(_sum_by_width(change, index[self.cells], len(sums[2])))
+
 
 def _drawn(like: Tensor, share: float) -> Tensor:
     """Draws the mask of dropped components; on the CPU by 16 bits each, in a fifth of the time
@@ -211,6 +217,11 @@ def _drawn(like: Tensor, share: float) -> Tensor:
     if like.device.type != "cpu":
         return torch.rand(like.shape, device=like.device) < share
     return random_bits(like) < round(share * 2**16) - 2**15
+
+
+def _drop(vectors: Tensor, mask: Tensor | None) -> Tensor:
+    """Sets the dropped components to 0, in place."""
+    return vectors if mask is None else vectors.masked_fill_(mask, 0.0)
 
 
 class _GridCosines(torch.autograd.Function):
@@ -242,25 +253,18 @@ class _GridCosines(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         first, last, width, types, cosines, inverse, *dropped = ctx.saved_tensors
-        index = ctx.plan.index
         sums = [torch.zeros_like(part) for part in (first, last, width, types)]
-        of_first, of_last, of_width, of_types = sums
         with torch.autocast(grad.device.type, enabled=False):
             # The cosine c of s, of norm n, and e changes with s by (e - c s / n) / n.
             along = grad * inverse[:, None]
             radial = (along * cosines).sum(1).mul_(inverse)
             for number, block in enumerate(ctx.plan.blocks(first.shape[2])):
-                vectors = block.vectors(first, last, width, index)
-                if dropped:
-                    vectors.masked_fill_(dropped[number], 0.0)
+                mask = dropped[number] if dropped else None
+                vectors = _drop(block.vectors(first, last, width, ctx.plan.index), mask)
                 by_type = along[:, :, block.rows, block.columns].permute(0, 2, 3, 1).contiguous()
-                of_types.addmm_(by_type.flatten(0, 2).t(), vectors.flatten(0, 2))
+                sums[3].addmm_(by_type.flatten(0, 2).t(), vectors.flatten(0, 2))
                 change = (by_type @ types).sub_(vectors.mul_(radial[block.cells][..., None]))
-                if dropped:
-                    change.masked_fill_(dropped[number], 0.0)
-                of_first[:, block.rows] += change.sum(2)
-                of_last[:, block.columns] += change.sum(1)
-                of_width += _sum_by_width(change, index[block.cells], len(width))
+                block.add(_drop(change, mask), sums, ctx.plan.index)
         return None, *sums
 
 

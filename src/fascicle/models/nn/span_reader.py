@@ -91,25 +91,21 @@ def _tree(words: Ints, lengths: Ints) -> Tree:
     node = np.zeros(words.shape, dtype=np.int64)
     # place of each sequence's beginning in the level before
     at = np.zeros(len(words), dtype=np.int64)
-    levels: list[Ints] = []
-    continued, parents = list[Tensor](), list[Tensor]()
+    levels, before = list[Ints](), list[Ints]()
     nodes = 0  # of all levels so far
     for t in range(int(lengths.max(initial=0))):
         alive = np.flatnonzero(lengths > t)
         keys, at[alive] = np.unique(at[alive] * base + words[alive, t], return_inverse=True)
-        before, last = np.divmod(keys, base)
-        if t:
-            distinct, which = np.unique(before, return_inverse=True)
-            continued.append(torch.from_numpy(distinct))
-            parents.append(torch.from_numpy(which))
-        levels.append(last)
         node[alive, t] = nodes + at[alive]
         nodes += len(keys)
+        levels.append(keys % base)
+        before.append(keys // base)
+    links = [np.unique(parents, return_inverse=True) for parents in before[1:]]
     return Tree(
         sizes=list(map(len, levels)),
         words=torch.from_numpy(np.concatenate(levels)),
-        continued=continued,
-        parents=parents,
+        continued=[torch.from_numpy(distinct) for distinct, _ in links],
+        parents=[torch.from_numpy(parent) for _, parent in links],
         node=torch.from_numpy(node),
     )
 
@@ -171,17 +167,22 @@ class SpanReader(nn.Module):
         )
         inputs = nn.functional.linear(table, w_in, b_in + b_hidden)
         first, *rest = torch.split(_rows(inputs, tree.words), tree.sizes)
-        # no forget gate is needed: the first state is zero
-        into, _, fresh, out = first.chunk(4, dim=1)
-        cell = into.sigmoid() * fresh.tanh()
-        levels = [out.sigmoid() * cell.tanh()]
+        cell, state = _lstm_step(first)
+        levels = [state]
         for level, continued, parents in zip(rest, tree.continued, tree.parents, strict=True):
-            gates = level + _rows(_rows(levels[-1], continued) @ w_hidden.T, parents)
-            into, forget, fresh, out = gates.chunk(4, dim=1)
-            before = _rows(_rows(cell, continued), parents)
-            cell = forget.sigmoid() * before + into.sigmoid() * fresh.tanh()
-            levels.append(out.sigmoid() * cell.tanh())
+            gates = level + _rows(_rows(state, continued) @ w_hidden.T, parents)
+            cell, state = _lstm_step(gates, _rows(_rows(cell, continued), parents))
+            levels.append(state)
         return torch.cat(levels)
+
+
+def _lstm_step(gates: Tensor, before: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Returns the cell and the state after a word; without the cell before it, that is zero."""
+    into, forget, fresh, out = gates.chunk(4, dim=1)
+    cell = into.sigmoid() * fresh.tanh()
+    if before is not None:
+        cell = forget.sigmoid() * before + cell
+    return cell, out.sigmoid() * cell.tanh()
 
 
 def attend(states: Tensor, half: int) -> Tensor:

@@ -176,7 +176,6 @@ def make_result(
     if isinstance(recipe, Recipe):
         own = own | _test_entries(folder, recipe, own["test"], suffix=suffix)
     cost = _json(folder / COST) if (folder / COST).exists() else {}
-    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     return {
         "run": f"{portable.name}-s{portable.seed}{suffix}",
         **({"head": head or portable.answer()} if heads and isinstance(portable, Recipe) else {}),
@@ -189,13 +188,18 @@ def make_result(
         "peak_rss_bytes": cost.get("peak_rss_bytes"),
         "recipe": all_values(portable),
         "facts": _json(folder / "run.json"),
-        "epochs": list(map(json.loads, lines)),
+        "epochs": _epochs(folder),
     }
 
 
 def _end_date(folder: Path) -> str:
     ended = (folder / "scores.json").stat().st_mtime
     return datetime.datetime.fromtimestamp(ended, tz=datetime.UTC).date().isoformat()
+
+
+def _epochs(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    return list(map(json.loads, lines))
 
 
 def result_paths(results: Path, run: str) -> tuple[Path, Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import plural
@@ -84,8 +84,7 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
         untaught = tuple(sorted(set(labels.matcher.types) - set(types)))
         weak += _weak_notes(labels, train=train, dev=dev, untaught=untaught)
     changes = [line for name, part in selected.items() for line in part.lines(name)]
-    missing = unscored_type_notes(types, dev) if count_mentions(dev) else _without_mentions(dev)
-    notes = (*report.lines(), *changes, *left_out, *weak, *missing)
+    notes = (*report.lines(), *changes, *left_out, *weak, *_dev_notes(types, dev))
     return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
 
 
@@ -122,6 +121,14 @@ def _first(names: Iterable[str]) -> str:
     """Returns the first of many names, for a message."""
     names = list(names)
     return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+
+
+def _dev_notes(types: Sequence[str], dev: list[Document]) -> Iterator[str]:
+    """Yields notes on what dev cannot score, for one corpus with these types."""
+    if count_mentions(dev):
+        yield from unscored_type_notes(types, dev)
+    else:
+        yield from _without_mentions(dev)
 
 
 def _without_mentions(dev: list[Document]) -> Iterator[str]:

@@ -122,9 +122,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     heads = {
         name: _for_model_folder(head, widths.get(name)) for name, head in recipe.heads().items()
     }
-    manifest = _make_manifest(
-        recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs.facts
-    )
+    manifest = _make_manifest(recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs)
     model = build_model(
         pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights()
     )
@@ -315,7 +313,7 @@ def _make_manifest(
     *,
     parts: Parts,
     pretrained: Pretrained,
-    inputs: InputFacts | msgspec.UnsetType = msgspec.UNSET,
+    inputs: Inputs,
 ) -> Manifest:
     """Builds the manifest of the model folder of a run."""
     try:
@@ -339,7 +337,7 @@ def _make_manifest(
         encoder=pretrained.encoder.origin,
         descriptions=_descriptions_of(recipe, parts, pretrained),
         corpora=parts.learnt() or msgspec.UNSET,
-        inputs=inputs,
+        inputs=inputs.facts,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,19 +75,28 @@ def draw_types(
         {example for document in documents for example in _examples(document, kinds, segment)}
     )
     pieces = _pieces([text for text, _ in examples], pretrained)
+    sentences = _distinct_sentences(examples, pieces, types)
+    chance = np.random.default_rng((draw.seed, _STREAM))
+    instances = {
+        name: _choose(texts, draw.number, chance) for name, texts in sorted(sentences.items())
+    }
+    return _describe(instances)
+
+
+def _distinct_sentences(
+    examples: Sequence[tuple[str, str]], pieces: Sequence[tuple[int, ...]], types: Iterable[str]
+) -> dict[str, list[str]]:
+    """Returns the sentences of each type: of those with equal pieces the first, and none that have
+    several types.
+    """
     owners = defaultdict[tuple[int, ...], set[str]](set)
     for (_, name), row in zip(examples, pieces, strict=True):
         owners[row].add(name)
-    sentences: dict[str, dict[tuple[int, ...], str]] = {name: {} for name in sorted(types)}
+    sentences: dict[str, list[str]] = {name: [] for name in types}
     for (text, name), row in zip(examples, pieces, strict=True):
-        if row and len(owners[row]) == 1:
-            sentences[name].setdefault(row, text)
-    chance = np.random.default_rng((draw.seed, _STREAM))
-    instances = {
-        name: _choose(list(texts.values()), draw.number, chance)
-        for name, texts in sentences.items()
-    }
-    return _describe(instances)
+        if row and len(owners.pop(row, ())) == 1:
+            sentences[name].append(text)
+    return sentences
 
 
 def _choose(texts: Sequence[str], number: int, chance: np.random.Generator) -> tuple[str, ...]:

@@ -151,9 +151,8 @@ def typer_data(
     )
     facts, pool = _facts(readers, pairs, vocabulary), None
     if settings.nothing:
-        pool = _count_nothing(
-            readers, vocabulary, classes=len(types) + 1, width=settings.width, counts=counts
-        )
+        text = _read_tokens(readers, vocabulary)
+        pool = _count_nothing(text, classes=len(types) + 1, width=settings.width, counts=counts)
         facts["places_without_mention"] = len(pool.starts)
         facts["never_found"] = sum(
             not _findable(reader, mention, settings.width) for reader, mention in _gold(readers)
@@ -222,17 +221,11 @@ def _findable(reader: SurfaceReader, mention: Mention, width: int) -> bool:
 
 
 def _count_nothing(
-    readers: Sequence[SurfaceReader],
-    vocabulary: Vocabulary,
-    *,
-    classes: int,
-    width: int,
-    counts: Counter[_Taught],
+    text: _Tokens, *, classes: int, width: int, counts: Counter[_Taught]
 ) -> _NegativePool:
     """Counts places where the words of a mention are no mention; returns the places whose words
     never are one.
     """
-    text = _read_tokens(readers, vocabulary)
     strings = np.zeros(len(text.tokens), dtype=np.int64)  # number of the string at each place
     empty = np.zeros(0, dtype=np.int64)
     starts, widths = [empty], [empty]
