@@ -137,7 +137,8 @@ def _path_of_layers(encoder: Encoder) -> str:
         for name, module in encoder.network.named_modules()
         if isinstance(module, nn.ModuleList) and len(module) == depth
     ]
-    outer = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
+    inside = tuple(f"{name}." for name in lists)
+    outer = [name for name in lists if not name.startswith(inside)]
     if len(outer) != 1:
         raise ModelError(
             f"the layers of the encoder {encoder.origin!r} ({encoder.config.model_type}) are not "

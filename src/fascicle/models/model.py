@@ -398,9 +398,7 @@ def check_tensors(
     Raises:
         ModelError: they do not fit.
     """
-    expected, actual = (
-        {n: tuple(t.shape) for n, t in x.items()} for x in (model.state_dict(), tensors)
-    )
+    expected, actual = _shapes(model.state_dict()), _shapes(tensors)
     for tensor in sorted(expected.keys() | actual.keys()):
         if actual.get(tensor) != expected.get(tensor):
             shapes = [x.get(tensor, "nothing") for x in (actual, expected)]
@@ -408,6 +406,10 @@ def check_tensors(
                 f"{folder / WEIGHTS} does not fit its {name}: {tensor} has the shape {shapes[0]}, "
                 f"expected is {shapes[1]}; {advice}"
             )
+
+
+def _shapes(tensors: Tensors) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
 
 
 def find_device(name: str | None) -> torch.device:

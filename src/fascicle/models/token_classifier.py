@@ -106,11 +106,11 @@ class LabelDecoder:
     def _decided(self, rows: Sequence[Floats32], cut: Sequence[Window]) -> SpansAndScores:
         logits = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
         labels = logits.argmax(axis=1) if len(logits) else np.zeros(0, np.int64)
-        mentions = [
-            (first + start, first + end, self._kinds[kind])
-            for first, last in dict.fromkeys(window.segment for window in cut)
-            for start, end, kind in decode_tags([self._tags[at] for at in labels[first:last]])
-        ]
+        tags = [self._tags[label] for label in labels]
+        mentions = []
+        for first, last in dict.fromkeys(window.segment for window in cut):
+            for start, end, kind in decode_tags(tags[first:last]):
+                mentions.append((first + start, first + end, self._kinds[kind]))
         spans = np.array(mentions, dtype=np.int64).reshape(-1, 3)
         return spans, geometric_mean(logits, labels, spans=spans)
 

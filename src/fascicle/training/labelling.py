@@ -207,16 +207,14 @@ def score_known(documents: Iterable[Document], found: Mapping[str, tuple[Mention
 
 
 def _drop_unjudged(document: Document, predicted: tuple[Mention, ...]) -> tuple[Mention, ...]:
+    """Removes predictions that overlap an unknown range and are no mention of the gold."""
     ranges = unknown_ranges(document)
-    if not ranges:
-        return predicted
-    gold = {(m.type, m.spans) for m in document.layer(GOLD)}
-    return tuple(
-        m
-        for m in predicted
-        if (m.type, m.spans) in gold
-        or not any(overlaps(span, other) for span in m.spans for other in ranges)
-    )
+    gold = {(m.type, m.spans) for m in document.layer(GOLD)} if ranges else set()
+    return tuple(m for m in predicted if (m.type, m.spans) in gold or not _is_unknown(m, ranges))
+
+
+def _is_unknown(mention: Mention, ranges: Sequence[Span]) -> bool:
+    return any(overlaps(span, other) for span in mention.spans for other in ranges)
 
 
 def label_notes(documents: Sequence[Document]) -> list[str]:
@@ -244,11 +242,12 @@ def label_notes(documents: Sequence[Document]) -> list[str]:
 
 
 def _label(document: Document, matches: Sequence[Match], matcher: _Labeller) -> Document:
-    mentions = [
-        Mention(((match.start, match.end),), kind, source=source)
-        for match in matches
-        for kind, source in ([(kind, GOLD) for kind in match.types] or [(UNKNOWN, UNKNOWN)])
-    ]
+    mentions = []
+    for match in matches:
+        spans = ((match.start, match.end),)
+        mentions += [Mention(spans, kind, source=GOLD) for kind in match.types]
+        if not match.types:
+            mentions.append(Mention(spans, UNKNOWN, source=UNKNOWN))
     meta = {**document.meta, LABELS: f"{matcher.name} {matcher.version}"}
     return msgspec.structs.replace(document, mentions=tuple(mentions), meta=meta)
 

@@ -123,13 +123,8 @@ def _remove_excluded(
             f"the exclusion list {exclude} names every document of {' and '.join(files)}; none is "
             "left"
         )
-    notes = list(_notes(exclude, removed, total=len(removed) + len(remaining)))
-    if in_dev := sum(row.part == "dev" for row in rows):
-        notes.append(
-            f"dev: the list names {plural(in_dev, 'document')} of dev; they stay, for nothing is "
-            "learned from dev"
-        )
-    return remaining, tuple(notes)
+    notes = _notes(exclude, removed, total=len(removed) + len(remaining))
+    return remaining, (*notes, *_dev_notes(rows))
 
 
 def _check_texts(
@@ -163,6 +158,14 @@ def _notes(exclude: str, rows: Sequence[Exclusion], *, total: int) -> Iterator[s
     reasons = Counter((row.reason, row.of_part, row.of_corpus) for row in rows)
     for (reason, part, name), count in sorted(reasons.items()):
         yield f"train:   {count:,} for {reason} with {part} ({Path(name).name})"
+
+
+def _dev_notes(rows: Sequence[Exclusion]) -> Iterator[str]:
+    if in_dev := sum(row.part == "dev" for row in rows):
+        yield (
+            f"dev: the list names {plural(in_dev, 'document')} of dev; they stay, for nothing is "
+            "learned from dev"
+        )
 
 
 def read_corpora(recipe: Recipe, report: ReadReport | None = None) -> list[CorpusPart]:
@@ -277,15 +280,12 @@ class _PartReader:
             notes += selected.lines(f"train {number}" if len(train) > 1 else "train")
         files = {path: selected.documents for path, selected in train.items()}
 
-        def check(remaining: Sequence[Document]) -> None:
-            stay = set(map(id, remaining))
-            for path, documents in files.items():
-                pairs = zip(raw[path], documents, strict=True)
-                with_labels = [document for document, changed in pairs if id(changed) in stay]
-                check_merged(with_labels, part.types, place=self.place)
-            self._check_declared(remaining, dev.documents)
-
-        return _PartFiles(train=files, dev=dev, notes=notes, check=check)
+        return _PartFiles(
+            train=files,
+            dev=dev,
+            notes=notes,
+            check=lambda remaining: self._check_gold(remaining, raw, files, dev.documents),
+        )
 
     def read_weak_labels(self) -> _PartFiles:
         """Reads a part with labels of a teacher in place of gold.
@@ -300,12 +300,7 @@ class _PartReader:
         if part.types:  # which apply to the gold of dev too
             check_labels(part.types, Counter([*header.types, *dev.labels]), place=self.place)
         names = self._names_of_labels(header)
-        if part.soft and header.meaning == "none":
-            raise InputError(
-                f"{self.place}.soft asks for probabilities, but {header.model}, which made "
-                f"{part.label_file}, gives none; set soft = false, or label the texts with a model",
-                file=part.label_file,
-            )
+        self._check_soft(header)
         files: dict[str, list[Document]] = {path: [] for path in part.trains}
         soft: dict[str, SoftTags] = {}
         inputs: list[str] = []  # the file of each text that was read
@@ -375,6 +370,37 @@ class _PartReader:
                 f"{self.place}.types.rename"
             )
         return names
+
+    def _check_soft(self, header: Header) -> None:
+        if self.part.soft and header.meaning == "none":
+            raise InputError(
+                f"{self.place}.soft asks for probabilities, but {header.model}, which made "
+                f"{self.part.label_file}, gives none; set soft = false, or label the texts with a "
+                "model",
+                file=self.part.label_file,
+            )
+
+    def _check_gold(
+        self,
+        remaining: Sequence[Document],
+        raw: Mapping[str, Sequence[Document]],
+        changed: Mapping[str, Sequence[Document]],
+        dev: Sequence[Document],
+    ) -> None:
+        """Refuses types under which mentions overlap, and types that differ from the declared ones.
+
+        Args:
+            remaining: documents of train, among those of ``changed``.
+            raw: path -> documents with the labels of the files.
+            changed: path -> the same documents with the types of the recipe.
+            dev: with the types of the recipe.
+        """
+        stay = set(map(id, remaining))
+        for path, documents in changed.items():
+            pairs = zip(raw[path], documents, strict=True)
+            with_labels = [original for original, document in pairs if id(document) in stay]
+            check_merged(with_labels, self.part.types, place=self.place)
+        self._check_declared(remaining, dev)
 
     def _check_taught(
         self, train: Sequence[Document], soft: Mapping[str, SoftTags], dev: Sequence[Document]

@@ -102,10 +102,7 @@ def export_model(
     folder = model_folder(folder)
     manifest = read_manifest(folder)
     _check_torch(folder, manifest.runtime, what="model")
-    if int8 and not any(d.text.strip() for d in sample):
-        raise UsageError(
-            "8-bit export needs sample texts to measure activations on; give some with sample=FILE"
-        )
+    sample = _excerpt_to_measure(sample) if int8 else ()
     check_files(folder, manifest)
     reader = make_reader(folder, manifest)  # this refuses dictionaries that are not among the files
     if types_encoder:
@@ -117,7 +114,7 @@ def export_model(
         graph=AnsweringGraph(model, second),
         second=second,
         manifest=_as_exported(manifest, name or manifest.name, second),
-        sample=excerpt(sample, characters=_SAMPLE_CHARACTERS) if int8 else [],
+        sample=list(sample),
         predict=_model_run(manifest, reader, second),
         measured=lambda texts: plural(sum(len(d.text) for d in texts), "character"),
         card=_model_card,
@@ -125,6 +122,14 @@ def export_model(
         beside=_copies(manifest),
     )
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
+
+
+def _excerpt_to_measure(sample: Sequence[Document]) -> list[Document]:
+    if not any(document.text.strip() for document in sample):
+        raise UsageError(
+            "8-bit export needs sample texts to measure activations on; give some with sample=FILE"
+        )
+    return excerpt(sample, characters=_SAMPLE_CHARACTERS)
 
 
 def _model_run(manifest: Manifest, reader: DocumentReader, second: TypesGraphModule | None) -> _Run:

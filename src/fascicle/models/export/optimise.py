@@ -267,10 +267,17 @@ def fix_scales(path_in: Path, path_out: Path, *, ranges: Mapping[str, tuple[floa
     nodes = _fuse(nodes, vectors={t.name for t in graph.initializer if len(t.dims) == 1})
     del graph.node[:]
     graph.node.extend(nodes)
-    if all(opset.domain != _CONTRIB for opset in model.opset_import):
-        model.opset_import.append(onnx.helper.make_opsetid(_CONTRIB, 1))
+    _declare_contrib(model)
     onnx.save(model, str(path_out))
     return fixed
+
+
+def _declare_contrib(model: Any) -> None:
+    """Declares the operators of ONNX Runtime in a model, unless it does so."""
+    import onnx
+
+    if all(opset.domain != _CONTRIB for opset in model.opset_import):
+        model.opset_import.append(onnx.helper.make_opsetid(_CONTRIB, 1))
 
 
 def _constants(node: Any, limits: tuple[float, float]) -> list[Any]:

@@ -43,9 +43,13 @@ class Tree:
 
     def to(self, device: torch.device) -> Tree:
         """Returns the tree on another device."""
-        continued, parents = ([t.to(device) for t in of] for of in (self.continued, self.parents))
-        words, node = self.words.to(device), self.node.to(device)
-        return Tree(sizes=self.sizes, words=words, continued=continued, parents=parents, node=node)
+        return Tree(
+            sizes=self.sizes,
+            words=self.words.to(device),
+            continued=[tensor.to(device) for tensor in self.continued],
+            parents=[tensor.to(device) for tensor in self.parents],
+            node=self.node.to(device),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

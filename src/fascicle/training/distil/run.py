@@ -26,6 +26,7 @@ from torch import Tensor
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
 from fascicle.models.encoder import Pretrained, save_pretrained
+from fascicle.models.nn.tensors import move_tensors
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.corpora import TextSettings
@@ -161,7 +162,7 @@ class _LayerTrainee(Trainee):
         assert student.layers is not None
         total, pieces = defaultdict[str, float](float), 0
         for inputs in self.held_out:
-            batch = {name: tensor.to(device) for name, tensor in inputs.items()}
+            batch = move_tensors(inputs, device)
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.loop.bf16):
                 losses = student(batch)[LAYERS]
             weight = int(batch["attention_mask"].sum())

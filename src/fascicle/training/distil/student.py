@@ -458,10 +458,7 @@ class StudentAndTeacher:
         layers = self.layers
         if self.teacher is None:
             return
-        ours, theirs = (
-            sum(p.numel() for p in pretrained.encoder.parameters())
-            for pretrained in (self.student, self.teacher)
-        )
+        ours, theirs = map(_count_parameters, (self.student, self.teacher))
         yield f"the encoder of the student has {ours:,} parameters, that of its teacher {theirs:,}"
         if layers is not None:
             yield (
@@ -473,3 +470,7 @@ class StudentAndTeacher:
                     f"{layers.differing:.2%} of the pieces are those of the student: its teacher "
                     "would cut otherwise"
                 )
+
+
+def _count_parameters(pretrained: Pretrained) -> int:
+    return sum(parameter.numel() for parameter in pretrained.encoder.parameters())

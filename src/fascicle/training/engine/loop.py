@@ -31,7 +31,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from fascicle.models.encoder import Trainable
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.nn.dropout import QuickDropout
-from fascicle.models.nn.tensors import TensorDict
+from fascicle.models.nn.tensors import TensorDict, move_tensors
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.folder import resume_errors
 from fascicle.training.engine.optim import (
@@ -370,7 +370,7 @@ class Trainer(Loop):
     def take_extra_state(self, tensors: TensorDict, numbers: dict[str, Any]) -> None:
         """Restores ``extra_state``, and moves the schedule."""
         del numbers
-        self.average.restore({n: t.to(self.device) for n, t in _under(tensors, "average.").items()})
+        self.average.restore(move_tensors(_under(tensors, "average."), self.device))
         self.move_schedule()
 
     def _one_epoch(self) -> Iterator[StepDone | EpochDone]:
@@ -397,9 +397,7 @@ class Trainer(Loop):
 
     def _accumulate(self, batch: TensorDict, targets: TensorDict, *, share: float) -> float:
         """Adds the gradient of one batch; returns its share of the loss."""
-        batch, targets = (
-            {name: t.to(self.device) for name, t in x.items()} for x in (batch, targets)
-        )
+        batch, targets = move_tensors(batch, self.device), move_tensors(targets, self.device)
         precision = torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16)
         with self._rows.collected(), QuickDropout(), precision:
             scores = self.model(batch)

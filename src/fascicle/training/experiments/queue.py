@@ -105,7 +105,7 @@ def select(
                 f"no run of the grid matches {pattern!r}; its runs are "
                 f"{', '.join(names[:_NAMED])}{more}"
             )
-    matching = (run for run in runs if not only or any(_matches(run, pattern) for pattern in only))
+    matching = (run for run in runs if not only or any(map(partial(_matches, run), only)))
     selected = tuple(run for run in matching if not tiers or run.tier in tiers)
     if tiers and not selected:
         tier_names = ", ".join(dict.fromkeys(run.tier for run in runs))

@@ -295,7 +295,9 @@ def stored_scores(counts: Iterable[Sequence[int]]) -> Scores:
     """
     units = {str(i): Counts(tp=tp, fp=fp, fn=fn) for i, (tp, fp, fn) in enumerate(counts)}
     total = Counts(
-        **{name: sum(getattr(c, name) for c in units.values()) for name in ("tp", "fp", "fn")}
+        tp=sum(unit.tp for unit in units.values()),
+        fp=sum(unit.fp for unit in units.values()),
+        fn=sum(unit.fn for unit in units.values()),
     )
     return Scores(counts=total, by_type={}, by_document=units)
 

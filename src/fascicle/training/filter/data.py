@@ -54,14 +54,13 @@ def examples(
             play no part.
     """
     correct = {
-        identifier: {_bare(mention) for mention in mentions}
-        for identifier, mentions in gold.items()
+        identifier: set(map(bare_mention, mentions)) for identifier, mentions in gold.items()
     }
     proposed: dict[str, set[Mention]] = {identifier: set() for identifier in correct}
     for system in predicted:
         for identifier, mentions in system.items():
             if identifier in proposed:
-                proposed[identifier].update(map(_bare, mentions))
+                proposed[identifier].update(map(bare_mention, mentions))
     return [
         _Example(document=identifier, mention=mention, correct=mention in true)
         for identifier, true in correct.items()
@@ -69,7 +68,8 @@ def examples(
     ]
 
 
-def _bare(mention: Mention) -> Mention:
+def bare_mention(mention: Mention) -> Mention:
+    """Returns a mention with its range and type alone."""
     return Mention(mention.spans, mention.type)
 
 

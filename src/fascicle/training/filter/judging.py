@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings, ThresholdFacts
 from fascicle.text.marked import EncodedMention
 from fascicle.training.engine.events import Ended
+from fascicle.training.filter.data import bare_mention
 from fascicle.training.filter.members import ROWS, Member
 
 
@@ -176,26 +178,23 @@ def kept_f1(judge: MentionFilter, exam: HeldOutData) -> float:
 def _systems(
     members: Sequence[Member], documents: Sequence[Document]
 ) -> dict[str, dict[str, list[Mention]]]:
-    return {
-        member.name: {
-            d.id: [Mention(m.spans, m.type) for m in (member.best or {}).get(d.id, ())]
-            for d in documents
-        }
-        for member in members
-    }
+    return {member.name: _bare_mentions(member.best or {}, documents) for member in members}
+
+
+def _bare_mentions(predicted: _Mentions, documents: Sequence[Document]) -> dict[str, list[Mention]]:
+    return {d.id: list(map(bare_mention, predicted.get(d.id, ()))) for d in documents}
 
 
 def _score_mentions(
     judge: MentionFilter, predicted: _Mentions, documents: Sequence[Document]
 ) -> dict[str, list[Mention]]:
     """Returns mentions with their probability of being right as scores."""
-    chances = iter(
-        [chance for chance, _ in judge.chances(documents, [predicted[d.id] for d in documents])]
-    )
-    return {
-        d.id: [msgspec.structs.replace(m, score=next(chances)) for m in predicted[d.id]]
-        for d in documents
-    }
+    mentions = [predicted[d.id] for d in documents]
+    chances = iter([chance for chance, _ in judge.chances(documents, mentions)])
+    scored = {}
+    for document, own in zip(documents, mentions, strict=True):
+        scored[document.id] = [msgspec.structs.replace(m, score=next(chances)) for m in own]
+    return scored
 
 
 def _curve(gold: _Mentions, scored: _Mentions) -> Curve:
@@ -217,19 +216,21 @@ def _choose_threshold(
         return 0.5, f"the threshold stays 0.5, for none could be chosen: {error}"
 
 
-def _union(systems: Any, documents: Sequence[Document]) -> dict[str, list[Mention]]:
-    predictions = list(systems)
-    return {
-        d.id: list(dict.fromkeys(m for predicted in predictions for m in predicted[d.id]))
-        for d in documents
-    }
+def _union(
+    systems: Collection[_Mentions], documents: Sequence[Document]
+) -> dict[str, list[Mention]]:
+    union = {}
+    for d in documents:
+        mentions = chain.from_iterable(predicted[d.id] for predicted in systems)
+        union[d.id] = list(dict.fromkeys(mentions))
+    return union
 
 
 def _accepted(scored: _Mentions, value: float) -> dict[str, list[Mention]]:
-    return {
-        i: [m for m in mentions if m.score is not None and m.score >= value]
-        for i, mentions in scored.items()
-    }
+    accepted = {}
+    for identifier, mentions in scored.items():
+        accepted[identifier] = [m for m in mentions if m.score is not None and m.score >= value]
+    return accepted
 
 
 def _row(gold: _Mentions, predicted: _Mentions) -> dict[str, Any]:

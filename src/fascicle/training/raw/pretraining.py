@@ -29,6 +29,7 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.core.wording import plural
 from fascicle.errors import OutputError, RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained, save_pretrained
+from fascicle.models.nn.tensors import move_tensors
 from fascicle.settings.recipes.pretraining import MaskingSettings, PretrainingRecipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import data_facts
@@ -203,9 +204,7 @@ def predict_hidden(
             torch.inference_mode(),
             torch.autocast(device.type, dtype=torch.bfloat16, enabled=bf16),
         ):
-            logits = model({name: tensor.to(device) for name, tensor in batch.items()})[NAME][
-                LOGITS
-            ]
+            logits = model(move_tensors(batch, device))[NAME][LOGITS]
         hidden = targets[NAME].to(device)
         total += float(F.cross_entropy(logits.float(), hidden, reduction="sum"))
         pieces += len(hidden)

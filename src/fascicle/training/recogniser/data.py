@@ -224,13 +224,12 @@ class TrainingSet:
         return -(-(len(self.windows) if self.mixture is None else self.mixture.size) // size)
 
     def _arrays(self, indices: Ints) -> Batch:
-        first, *rest = (
-            (level, collate([view.windows[i] for i in indices], view.pieces, self.tokenizer))
-            for level, view in self.views.items()
-        )
-        batch = first[1]
-        for level, arrays in rest:
-            batch = add_level(batch, arrays, level)
+        batch: Batch | None = None
+        for level, view in self.views.items():
+            windows = [view.windows[index] for index in indices]
+            arrays = collate(windows, view.pieces, self.tokenizer)
+            batch = arrays if batch is None else add_level(batch, arrays, level)
+        assert batch is not None
         return batch
 
     def _targets(self, name: str, indices: Ints, chance: np.random.Generator) -> Targets:
@@ -357,14 +356,14 @@ def _count_lost(
     aligned: Mapping[str, Sequence[AlignedGold]], readings: Sequence[Reading]
 ) -> dict[str, Counter[str]]:
     short = sum(
-        len(truncated_units(p, capacity=reading.capacity))
+        len(truncated_units(pieces, capacity=reading.capacity))
         for reading in readings
-        for p in reading.pieces
+        for pieces in reading.pieces
     )
-    return {
-        name: +sum((a.lost for a in documents), Counter({"long-word": short}))
-        for name, documents in aligned.items()
-    }
+    lost = {}
+    for name, documents in aligned.items():
+        lost[name] = +sum((gold.lost for gold in documents), Counter({"long-word": short}))
+    return lost
 
 
 def _of_types(document: Document, types: Sequence[str]) -> Document:

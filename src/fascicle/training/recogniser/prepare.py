@@ -122,10 +122,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     heads = {
         name: _for_model_folder(head, widths.get(name)) for name, head in recipe.heads().items()
     }
-    manifest = _make_manifest(recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs)
-    model = build_model(
-        pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights()
-    )
+    manifest, model = _build(recipe, heads, parts=parts, pretrained=pretrained, inputs=inputs)
     data = training_set(
         parts.train,
         pretrained.tokenizer,
@@ -134,15 +131,57 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         heads={name: model.head(name) for name in heads},
         reader=reader,
     )
-    notes = [*inputs.notes, *_width_notes(widths, heads), *_context_notes(recipe.reading, data)]
     data, left_out = _windows_to_learn(recipe, data)
-    notes += left_out
+    notes = [
+        *inputs.notes,
+        *_width_notes(widths, heads),
+        *_context_notes(recipe.reading, data),
+        *left_out,
+    ]
     if parts.several:
         data = _mix_corpora(data, recipe, parts)
         notes += _mixture_notes(data, parts)
         if data.mixture and data.mixture.unguided < 1:
             model.follow(len(parts.several))
     return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes), inputs=inputs)
+
+
+def _build(
+    recipe: Recipe,
+    heads: Mapping[str, AnyHead],
+    *,
+    parts: Parts,
+    pretrained: Pretrained,
+    inputs: Inputs,
+) -> tuple[Manifest, NerModel]:
+    """Builds the manifest and the model of a run, whose heads are drawn from torch's generator."""
+    try:
+        check_apart(recipe.decision.apart, parts.types)
+    except ValueError as error:
+        raise RecipeError(str(error)) from None
+    manifest = Manifest(
+        name=recipe.name,
+        fascicle=VERSION,
+        runtime="torch",
+        types=parts.types,
+        heads=dict(heads),
+        reading=recipe.reading,
+        tokenizer=pretrained.tokenizer.facts,
+        decision=Decision(
+            answer=recipe.answer(),
+            decoding=heads[recipe.answer()].decoding,
+            chosen_on=dev_sha256(recipe),
+            apart=recipe.decision.apart or msgspec.UNSET,
+        ),
+        encoder=pretrained.encoder.origin,
+        descriptions=_descriptions_of(recipe, parts, pretrained),
+        corpora=parts.learnt() or msgspec.UNSET,
+        inputs=inputs.facts,
+    )
+    model = build_model(
+        pretrained.encoder, manifest, tokenizer=pretrained.tokenizer, weights=recipe.weights()
+    )
+    return manifest, model
 
 
 def _fit_widths(
@@ -305,40 +344,6 @@ def _for_model_folder(head: AnyHead, width: int | None) -> AnyHead:
     if path := head.needs.types:
         head = msgspec.structs.replace(head, types=Path(path).name)
     return head if width is None else msgspec.structs.replace(head, width=width)
-
-
-def _make_manifest(
-    recipe: Recipe,
-    heads: Mapping[str, AnyHead],
-    *,
-    parts: Parts,
-    pretrained: Pretrained,
-    inputs: Inputs,
-) -> Manifest:
-    """Builds the manifest of the model folder of a run."""
-    try:
-        check_apart(recipe.decision.apart, parts.types)
-    except ValueError as error:
-        raise RecipeError(str(error)) from None
-    return Manifest(
-        name=recipe.name,
-        fascicle=VERSION,
-        runtime="torch",
-        types=parts.types,
-        heads=dict(heads),
-        reading=recipe.reading,
-        tokenizer=pretrained.tokenizer.facts,
-        decision=Decision(
-            answer=recipe.answer(),
-            decoding=heads[recipe.answer()].decoding,
-            chosen_on=dev_sha256(recipe),
-            apart=recipe.decision.apart or msgspec.UNSET,
-        ),
-        encoder=pretrained.encoder.origin,
-        descriptions=_descriptions_of(recipe, parts, pretrained),
-        corpora=parts.learnt() or msgspec.UNSET,
-        inputs=inputs.facts,
-    )
 
 
 def _descriptions_of(

@@ -167,7 +167,8 @@ class Recogniser(Trainee):
         self._reader = CachedReader(self.parts.dev, reader=self.prepared.inputs.reader)
         answer = manifest.decision.answer
         names = (answer, *(name for name in manifest.heads if name != answer))
-        self._views = {view.folder: view for view in (_View.of(name, manifest) for name in names)}
+        views = [_View.of(name, manifest) for name in names]
+        self._views = {view.folder: view for view in views}
         self._fitted = dict[str, _View]()
         training = self.recipe.training
         times = f"{training.patience_epochs} epochs" if training.patience_epochs else ""

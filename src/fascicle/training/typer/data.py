@@ -236,7 +236,7 @@ def _count_nothing(
 
         inside = text.in_one_sentence(size)
         for start, count in _first_and_count(strings, inside & names_mention & ~is_gold):
-            counts[tuple(text.tokens[start : start + size].tolist()), classes - 1] += count
+            counts[text.string(start, size), classes - 1] += count
         free = np.flatnonzero(inside & ~names_mention)
         starts.append(free)
         widths.append(np.full(len(free), size))
@@ -286,6 +286,10 @@ class _Tokens:
         mask[[start for start, end in self.gold if end - start == size]] = True
         return mask
 
+    def string(self, start: int, size: int) -> tuple[int, ...]:
+        """Returns the words from a place on."""
+        return tuple(self.tokens[start : start + size].tolist())
+
 
 def _read_tokens(readers: Sequence[SurfaceReader], vocabulary: Vocabulary) -> _Tokens:
     tokens, sentences, gold, number = list[int](), list[int](), set[Span](), 0
@@ -311,8 +315,9 @@ def _first_and_count(grams: Ints, mask: Bools) -> Iterator[tuple[int, int]]:
 
 
 def _gather(counts: Counter[_Taught], classes: int) -> TrainingSpans:
-    distinct = {rows: place for place, rows in enumerate(sorted({rows for rows, _ in counts}))}
-    lengths = np.array([len(rows) for rows in distinct], dtype=np.int64)
+    rows_of_spans = sorted({rows for rows, _ in counts})
+    distinct = {rows: place for place, rows in enumerate(rows_of_spans)}
+    lengths = np.array(list(map(len, distinct)), dtype=np.int64)
     table = np.full((len(distinct), int(lengths.max())), -1, dtype=np.int64)
     weights = np.zeros((len(distinct), classes))
     for rows, place in distinct.items():
