@@ -62,8 +62,10 @@ class AgreedAll:
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields, ready for JSON."""
         return {
-            "pairs": [{"names": list(one.names)} | one.numbers.as_dict() for one in self.pairs],
-            "alpha": {name: one.as_dict() for name, one in self.alphas.items() if name is not None},
+            "pairs": [{"names": list(side.names)} | side.numbers.as_dict() for side in self.pairs],
+            "alpha": {
+                name: side.as_dict() for name, side in self.alphas.items() if name is not None
+            },
             "alpha_any": self.alphas[None].as_dict(),
         }
 
@@ -88,20 +90,20 @@ def agree(
     scoring.refuse_stdin_twice(first, second)
     gold = scoring.open_gold(first, events=events)
     own = gold.predictions()
-    found = align_to_documents(own, scoring.open_predictions(second, events=events))
+    other = align_to_documents(own, scoring.open_predictions(second, events=events))
     sources = own.sources
     ours = layers(
         gold.documents, source=GOLD if GOLD in sources or not sources else only_source(sources)
     )
-    found.check(gold.documents)
-    theirs, notes = _of_the_same(ours, found, path=gold.path)
-    names = scoring.system_names([gold.path, found.path])
+    other.check(gold.documents)
+    theirs, notes = _of_the_same(ours, other, path=gold.path)
+    names = scoring.system_names([gold.path, other.path])
     return Agreed(
         numbers=agreement(gold.documents, ours, theirs),
         names=(names[0], names[1]),
         gold=gold,
         layers=(ours, theirs),
-        notes=(*found.notes, *notes),
+        notes=(*other.notes, *notes),
     )
 
 
@@ -119,9 +121,9 @@ def agree_all(
         UsageError: see `agree`.
         InputError: see `agree`.
     """
-    pairs = [agree(one, other, events=events) for one, other in combinations(sides, 2)]
+    pairs = [agree(side, other, events=events) for side, other in combinations(sides, 2)]
     first = pairs[: len(sides) - 1]  # those of the first side
-    layers = [first[0].layers[0], *(one.layers[1] for one in first)]
+    layers = [first[0].layers[0], *(side.layers[1] for side in first)]
     return AgreedAll(pairs=tuple(pairs), alphas=alphas(first[0].gold.documents, layers))
 
 
@@ -173,35 +175,36 @@ def run_agreement(args: Any) -> int:
             "agreement is between annotations of the same documents, and one file was given; "
             "give two"
         )
-    if given := first_given(args, _NO_MEANING.split()):
-        option = {"--types": "--type"}.get(given, given)
+    if flag := first_given(args, _NO_MEANING.split()):
+        option = {"--types": "--type"}.get(flag, flag)
         raise UsageError(f"{option} has no meaning with --agreement; leave one of the two out")
     first = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
     reading = read_request(args, role="pred")
     tally = Tally()
-    others = [
-        PredictionRequest(path=one, reading=reading, source=args.source or "") for one in args.files
+    sides = [
+        PredictionRequest(path=path, reading=reading, source=args.source or "")
+        for path in args.files
     ]
-    found = agree_all([first, *others], events=tally.account.events)
+    agreement = agree_all([first, *sides], events=tally.account.events)
     tally.say(verbose=args.verbose)
-    say_notes(dict.fromkeys(note for one in found.pairs for note in one.notes))
-    pair, unit = found.pairs[0], text_unit(found.pairs[0].gold.documents)
-    if len(others) == 1:
+    say_notes(dict.fromkeys(note for path in agreement.pairs for note in path.notes))
+    pair, unit = agreement.pairs[0], text_unit(agreement.pairs[0].gold.documents)
+    if len(sides) == 1:
         value = {"names": list(pair.names)} | pair.numbers.as_dict()
-        text = _shown(pair.numbers, pair.names, by_type=args.by_type, unit=unit)
+        text = _as_text(pair.numbers, pair.names, by_type=args.by_type, unit=unit)
     else:
-        value, text = found.as_dict(), _shown_all(found, by_type=args.by_type, unit=unit)
+        value, text = agreement.as_dict(), _all_as_text(agreement, by_type=args.by_type, unit=unit)
     emit(value, text, as_json=args.json, allow_nan=False)
     return tally.exit_code(strict=args.strict)
 
 
-def _shown(
-    found: Agreement, names: Sequence[str], *, by_type: bool = True, unit: str = "document"
+def _as_text(
+    agreement: Agreement, names: Sequence[str], *, by_type: bool = True, unit: str = "document"
 ) -> str:
     """Formats the agreement as tables.
 
     Args:
-        found: numbers to show.
+        agreement: numbers to show.
         names: of the two sides.
         by_type: whether to print a line for each type.
         unit: kind of the documents, see ``evaluation.scoring.inputs.text_unit``.
@@ -209,16 +212,18 @@ def _shown(
     header = (*names, "both", "F1", "interval")
     mentions = [
         ("mentions", *header),
-        *([_line(n, row, "f1") for n, row in found.mentions.items()] if by_type else []),
+        *([_line(n, row, "f1") for n, row in agreement.mentions.items()] if by_type else []),
     ]
-    mentions.append(_line("all types", found.all_mentions, "f1"))
+    mentions.append(_line("all types", agreement.all_mentions, "f1"))
     measures = ("f1", "kappa", "alpha")
     words = [("words", *header, "kappa", "interval", "alpha", "interval")]
-    words += [_line(name, row, *measures) for name, row in found.marks.items()] if by_type else []
-    words.append(_line("any type", found.any_mark, *measures))
+    words += (
+        [_line(name, row, *measures) for name, row in agreement.marks.items()] if by_type else []
+    )
+    words.append(_line("any type", agreement.any_mark, *measures))
     labels = [("types of words", "words", "kappa", "interval")]
     labels += [
-        (name, f"{count:,}", *_cells(number)) for name, (count, number) in found.kappas.items()
+        (name, f"{count:,}", *_cells(number)) for name, (count, number) in agreement.kappas.items()
     ]
     return (
         "\n\n".join(
@@ -226,19 +231,19 @@ def _shown(
                 ruled_rows(mentions),
                 ruled_rows(words),
                 ruled_rows(labels),
-                "\n".join(_notes(found, unit)),
+                "\n".join(_notes(agreement, unit)),
             ]
         )
         + "\n"
     )
 
 
-def _shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document") -> str:
+def _all_as_text(agreement: AgreedAll, *, by_type: bool = True, unit: str = "document") -> str:
     """Formats the agreement of several sides as tables: F1 of the mentions of each pair, and alpha
     of all sides.
 
     Args:
-        found: numbers to show.
+        agreement: numbers to show.
         by_type: whether to print a line for each type.
         unit: see `shown`.
     """
@@ -246,14 +251,17 @@ def _shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document"
         ("mentions", "with", "first", "second", "both", "F1", "interval")
     ]
     rows += [
-        (one.names[0], *_line(one.names[1], one.numbers.all_mentions, "f1")) for one in found.pairs
+        (pair.names[0], *_line(pair.names[1], pair.numbers.all_mentions, "f1"))
+        for pair in agreement.pairs
     ]
     alphas: list[tuple[str, ...]] = [("words", "alpha of all", "interval")]
     alphas += [
-        (name, *_cells(one)) for name, one in found.alphas.items() if name is not None and by_type
+        (name, *_cells(pair))
+        for name, pair in agreement.alphas.items()
+        if name is not None and by_type
     ]
-    alphas.append(("any type", *_cells(found.alphas[None])))
-    numbers = found.pairs[0].numbers
+    alphas.append(("any type", *_cells(agreement.alphas[None])))
+    numbers = agreement.pairs[0].numbers
     return (
         "\n\n".join([ruled_rows(rows), ruled_rows(alphas), "\n".join(_notes(numbers, unit)[:2])])
         + "\n"
@@ -275,28 +283,34 @@ def _cells(number: Number) -> tuple[str, str]:
     return percent(number.value), f"{percent(number.low)} to {percent(number.high)}"
 
 
-def _notes(found: Agreement, unit: str) -> list[str]:
-    said = [
-        f"Over {plural(found.documents, 'document')} with {plural(found.words, 'word')}; all "
+def _notes(agreement: Agreement, unit: str) -> list[str]:
+    notes = [
+        f"Over {plural(agreement.documents, 'document')} with {plural(agreement.words, 'word')}; "
+        "all "
         "numbers but "
         "counts times 100.",
-        f"Intervals: {found.level:.0%}, bootstrap over {unit}s, "
-        f"{plural(found.resamples, 'draw')}, seed {found.seed}.",
+        f"Intervals: {agreement.level:.0%}, bootstrap over {unit}s, "
+        f"{plural(agreement.resamples, 'draw')}, seed {agreement.seed}.",
         "A word is marked by the types of the mentions that touch it. Kappa over all words is "
         "made high by the many "
         "that nobody marks; read it with those over marked words. docs/scores.md defines them.",
     ]
-    if found.wordless_mentions:
-        said.append(
-            f"{plural(found.wordless_mentions, 'mention touches', 'mentions touch')} no word; "
+    if agreement.wordless_mentions:
+        notes.append(
+            f"{plural(agreement.wordless_mentions, 'mention touches', 'mentions touch')} no word; "
             "they count among the "
             "mentions only."
         )
-    rows = [*found.mentions.values(), found.all_mentions, *found.marks.values(), found.any_mark]
-    numbers = [n for row in rows for n in row.measures.values()] + [
-        n for _, n in found.kappas.values()
+    rows = [
+        *agreement.mentions.values(),
+        agreement.all_mentions,
+        *agreement.marks.values(),
+        agreement.any_mark,
     ]
-    said += [
+    numbers = [n for row in rows for n in row.measures.values()] + [
+        n for _, n in agreement.kappas.values()
+    ]
+    notes += [
         f"{UNDEFINED} is undefined: {r}." for r in dict.fromkeys(n.undefined for n in numbers) if r
     ]
-    return said
+    return notes

@@ -86,9 +86,9 @@ def run(args: Options) -> int:
     if args.trace:
         return _trace(args, request)
     on_stdout = request.writing.path == STDOUT
-    shown = progress(quiet=on_stdout and sys.stdout.isatty())
+    bar = progress(quiet=on_stdout and sys.stdout.isatty())
     listener = ProgressCallbacks(
-        tell=say, seen=shown.see, wrote=partial(_say_written, verbose=args.verbose)
+        tell=say, seen=bar.see, wrote=partial(_say_written, verbose=args.verbose)
     )
     # its modules are imported while the graph of the model is opened
     if not args.no_link and _is_short(args):
@@ -97,7 +97,7 @@ def run(args: Options) -> int:
         with pause_garbage_collection() if _is_short(args) else nullcontext():
             annotate_files(request, _opener_of(args), account=tally.account, listener=listener)
     finally:
-        shown.end()
+        bar.end()
     tally.say(verbose=args.verbose)
     tally.close(request.writing.path, quiet=bool(args.text) and on_stdout)
     return tally.exit_code(strict=args.strict)
@@ -126,9 +126,9 @@ def _request_of(args: Options) -> AnnotateRequest:
             '--text "..."'
         )
     writing = shared.write_request(args)
-    shown = writing.path == STDOUT and sys.stdout.isatty() and args.format is None
+    on_terminal = writing.path == STDOUT and sys.stdout.isatty() and args.format is None
     options = replace(writing.options, title=len(args.text) != 1)
-    form = "jsonl" if args.json else "text" if shown else writing.format
+    form = "jsonl" if args.json else "text" if on_terminal else writing.format
     return call(
         AnnotateRequest,
         args,

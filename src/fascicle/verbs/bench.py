@@ -58,33 +58,36 @@ def run(args: Options) -> int:
     if args.listed:
         planned = plan_grid(args.grid, settings)
         return emit(
-            [_row(one) for one in planned], _listed(planned), as_json=args.json, ensure_ascii=True
+            [_row(row) for row in planned],
+            _list_runs(planned),
+            as_json=args.json,
+            ensure_ascii=True,
         )
-    done = bench(
+    result = bench(
         args.grid, settings, tell=say, tell_more=say if args.verbose else lambda sentence: None
     )
-    emit(_value(done), _as_text(done.rows), as_json=args.json, ensure_ascii=True)
-    return _said_ends(done)
+    emit(_value(result), _as_text(result.rows), as_json=args.json, ensure_ascii=True)
+    return _say_ends(result)
 
 
-def _said_ends(done: Benched) -> int:
+def _say_ends(result: Benched) -> int:
     """Prints the runs that are left or failed; returns the exit code."""
-    if done.left:
-        say(f"{plural(done.left, 'run')} left: the same command goes on")
-    if done.failed:
-        say(f"{plural(done.failed, 'run')} failed; the others are done or left")
-    return 3 if done.failed else 0
+    if result.left:
+        say(f"{plural(result.left, 'run')} left: the same command goes on")
+    if result.failed:
+        say(f"{plural(result.failed, 'run')} failed; the others are done or left")
+    return 3 if result.failed else 0
 
 
-def _value(done: Benched) -> dict[str, Any]:
-    states = [row["state"] for row in done.rows]
+def _value(result: Benched) -> dict[str, Any]:
+    states = [row["state"] for row in result.rows]
     return {
-        "grid": done.grid,
-        "results": str(done.results),
+        "grid": result.grid,
+        "results": str(result.results),
         "done": sum(state in ("done", "trained", "collected") for state in states),
-        "left": done.left,
-        "failed": done.failed,
-        "runs": done.rows,
+        "left": result.left,
+        "failed": result.failed,
+        "runs": result.rows,
     }
 
 
@@ -111,12 +114,12 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _row(found: Planned) -> dict[str, Any]:
-    row = {"run": found.run.name, "tier": found.run.tier, "hash": found.hash, "state": found.state}
-    return row | {"stale": bool(found.stale)} | ({"reason": found.problem} if found.problem else {})
+def _row(run: Planned) -> dict[str, Any]:
+    row = {"run": run.run.name, "tier": run.run.tier, "hash": run.hash, "state": run.state}
+    return row | {"stale": bool(run.stale)} | ({"reason": run.problem} if run.problem else {})
 
 
-def _listed(planned: Sequence[Planned]) -> str:
+def _list_runs(planned: Sequence[Planned]) -> str:
     """Returns a list of all runs with tier, hash and progress."""
     return _aligned(
         [
@@ -126,18 +129,18 @@ def _listed(planned: Sequence[Planned]) -> str:
     )
 
 
-def _state(found: Planned) -> str:
+def _state(run: Planned) -> str:
     from fascicle.training.experiments.queue import count_epochs
 
-    said = {
+    words = {
         "done": "done",
         "complete": "trained, results not written",
-        "interrupted": f"interrupted after epoch {found.epoch} of {count_epochs(found.recipe)}",
+        "interrupted": f"interrupted after epoch {run.epoch} of {count_epochs(run.recipe)}",
         "new": "not run",
-        "waiting": f"not run, starts from {found.after}, which is not complete",
-        "unable": f"cannot be begun: {with_options(found.problem)}",
-    }[found.state]
-    return f"{said}; its results are stale" if found.stale else said
+        "waiting": f"not run, starts from {run.after}, which is not complete",
+        "unable": f"cannot be begun: {with_options(run.problem)}",
+    }[run.state]
+    return f"{words}; its results are stale" if run.stale else words
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -102,37 +102,37 @@ def run(args: Options) -> int:
         "events": tally.account.events,
         "watch": with_progress,
     }
-    made: Calibrated | DocumentCalibrated
+    calibrated: Calibrated | DocumentCalibrated
     if args.document:
         if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
             raise UsageError(f"--document and {other} cannot be given together; give one of them")
         how |= {"gold": gold, "folder": args.output, "types": type_mapping(args)}
-        made = found = call(calibrate_documents, args, **how)
-        value, text = _documents_value(found), _documents_as_text(found, args.gold)
+        calibrated = documents = call(calibrate_documents, args, **how)
+        value, text = _documents_value(documents), _documents_as_text(documents, args.gold)
     else:
-        made = fitted = calibrate(args.model, gold[0], args.output, _settings_of(args), **how)
+        calibrated = fitted = calibrate(args.model, gold[0], args.output, _settings_of(args), **how)
         value, text = _value(fitted), _as_text(fitted, args.gold[0])
     tally.say(verbose=args.verbose)
-    say_notes(made.notes)
+    say_notes(calibrated.notes)
     emit(value, text, as_json=args.json)
     say(
-        f"the calibrated model is {made.folder}; fascicle annotate --model "
-        f"{path_to_load(made.folder)} uses it"
+        f"the calibrated model is {calibrated.folder}; fascicle annotate --model "
+        f"{path_to_load(calibrated.folder)} uses it"
     )
     return tally.exit_code(strict=args.strict)
 
 
-def _documents_as_text(made: DocumentCalibrated, paths: Sequence[str]) -> str:
-    head = f"{made.manifest.name} on {', '.join(paths)}"
-    return "\n".join([head, "", *describe_fit(made.fitted), _OPTIMISTIC]) + "\n"
+def _documents_as_text(calibrated: DocumentCalibrated, paths: Sequence[str]) -> str:
+    head = f"{calibrated.manifest.name} on {', '.join(paths)}"
+    return "\n".join([head, "", *describe_fit(calibrated.fitted), _OPTIMISTIC]) + "\n"
 
 
-def _documents_value(made: DocumentCalibrated) -> dict[str, Any]:
+def _documents_value(calibrated: DocumentCalibrated) -> dict[str, Any]:
     return {
-        "name": made.manifest.name,
-        "document": msgspec.to_builtins(made.fitted.decision),
-        "rows": [row.as_dict() for row in made.fitted.rows],
-        "notes": [*made.notes, _OPTIMISTIC],
+        "name": calibrated.manifest.name,
+        "document": msgspec.to_builtins(calibrated.fitted.decision),
+        "rows": [row.as_dict() for row in calibrated.fitted.rows],
+        "notes": [*calibrated.notes, _OPTIMISTIC],
     }
 
 
@@ -143,35 +143,40 @@ def _settings_of(args: Options) -> CalibrateSettings:
         raise UsageError(
             f"{wrong} without --document, but needs it; add --document, or leave it out"
         )
-    wanted = args.f1 or args.precision is not None or args.recall is not None
-    target = Target(precision=args.precision, recall=args.recall) if wanted else None
+    has_target = args.f1 or args.precision is not None or args.recall is not None
+    target = Target(precision=args.precision, recall=args.recall) if has_target else None
     return call(CalibrateSettings, args, target=target, types=type_mapping(args))
 
 
-def _as_text(made: Calibrated, gold: str) -> str:
-    lines = [f"{made.manifest.name} on {gold}", ""]
-    if made.fitted:
-        rows = [("", "mentions", "ECE", "Brier", "P", "R", "F1"), *map(_row, made.fitted.stages)]
-        lines += [ruled_rows(rows), "", *describe_calibration(made.fitted.calibration)]
-    if made.abbreviations:
-        lines += describe_rules(made.abbreviations)
+def _as_text(calibrated: Calibrated, gold: str) -> str:
+    lines = [f"{calibrated.manifest.name} on {gold}", ""]
+    if calibrated.fitted:
+        rows = [
+            ("", "mentions", "ECE", "Brier", "P", "R", "F1"),
+            *map(_row, calibrated.fitted.stages),
+        ]
+        lines += [ruled_rows(rows), "", *describe_calibration(calibrated.fitted.calibration)]
+    if calibrated.abbreviations:
+        lines += describe_rules(calibrated.abbreviations)
     return "\n".join([*lines, _OPTIMISTIC]) + "\n"
 
 
 def _row(stage: Stage) -> tuple[str, ...]:
     brier = "-" if stage.brier is None else f"{stage.brier:.4f}"
-    shown = stage.figures
-    rates = map(percent, (shown.precision, shown.recall, shown.f1))
+    figures = stage.figures
+    rates = map(percent, (figures.precision, figures.recall, figures.f1))
     return (stage.name, f"{stage.mentions:,}", percent(stage.calibration_error), brier, *rates)
 
 
-def _value(made: Calibrated) -> dict[str, Any]:
+def _value(calibrated: Calibrated) -> dict[str, Any]:
     value: dict[str, Any] = {
-        "name": made.manifest.name,
-        "calibration": msgspec.to_builtins(made.calibration),
-        "stages": [stage.as_dict() for stage in made.fitted.stages] if made.fitted else [],
-        "notes": [*(made.fitted.notes if made.fitted else ()), _OPTIMISTIC],
+        "name": calibrated.manifest.name,
+        "calibration": msgspec.to_builtins(calibrated.calibration),
+        "stages": [stage.as_dict() for stage in calibrated.fitted.stages]
+        if calibrated.fitted
+        else [],
+        "notes": [*(calibrated.fitted.notes if calibrated.fitted else ()), _OPTIMISTIC],
     }
-    if made.abbreviations:
-        value["abbreviations"] = made.abbreviations.as_dict()
+    if calibrated.abbreviations:
+        value["abbreviations"] = calibrated.abbreviations.as_dict()
     return value

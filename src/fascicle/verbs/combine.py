@@ -107,45 +107,45 @@ def combine(
     events = EventCounts() if account is None else account.events
     reading = ReadReport() if account is None else account.reading
     systems = several.to_systems_request(systems)
-    wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
-    wanted.check({"texts": texts}, needed=("texts",) if wanted.name == "meta" else ())
-    made, least = wanted.rule(), None if texts is None else _probability(wanted.threshold)
-    given = several.read_systems(systems, least=wanted.kind.least, events=events)
-    made.check(len(given))
-    named, notes = several.rename_types(systems, given)
+    request = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
+    request.check({"texts": texts}, needed=("texts",) if request.name == "meta" else ())
+    vote, least = request.rule(), None if texts is None else _probability(request.threshold)
+    read = several.read_systems(systems, least=request.kind.least, events=events)
+    vote.check(len(read))
+    renamed, notes = several.rename_types(systems, read)
     if not systems.distinct_types:
-        notes += several.check_type_names(named, notes, agree=made.is_vote)
-    votes = align(named, missing=missing, least=wanted.kind.least)
-    kept = rules.combine(votes, made)
-    found: Mapping[str, Sequence[Event]] = {}
+        notes += several.check_type_names(renamed, notes, agree=vote.is_vote)
+    votes = align(renamed, missing=missing, least=request.kind.least)
+    mentions = rules.combine(votes, vote)
+    notes_of: Mapping[str, Sequence[Event]] = {}
     if texts is not None:
-        assert wanted.filter is not None
-        judge = load_filter(wanted.filter, threads=texts.threads)
+        assert request.filter is not None
+        judge = load_filter(request.filter, threads=texts.threads)
         judge = judge if least is None else judge.with_threshold(least)
         if not systems.distinct_types:
-            types = {mention.type for mentions in kept.values() for mention in mentions}
+            types = {mention.type for mentions in mentions.values() for mention in mentions}
             notes += check_filter_types(types, judge.manifest.types)
-        kept, found = _judged(judge, kept, texts=_texts(kept, votes, texts, reading))
-        for identifier, of_one in found.items():
+        mentions, notes_of = _judge(judge, mentions, texts=_texts(mentions, votes, texts, reading))
+        for identifier, of_one in notes_of.items():
             for event in of_one:
                 events.add(event, identifier)
     return Combined(
-        predictions=tuple(_predictions(kept, votes, found)),
+        predictions=tuple(_predictions(mentions, votes, notes_of)),
         votes=votes,
-        notes=(*notes, *several.notes_on_files(given), *_notes(votes)),
+        notes=(*notes, *several.notes_on_files(read), *_notes(votes)),
     )
 
 
-def _judged(
+def _judge(
     judge: MentionFilter, union: Mapping[str, tuple[Mention, ...]], *, texts: Sequence[Document]
 ) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Event, ...]]]:
     """Returns the mentions that a learned filter accepts, by document, with their probability as
     score; and events.
     """
     patches = judge.judge(texts, [union[document.id] for document in texts])
-    kept = {document.id: patch.add for document, patch in zip(texts, patches, strict=True)}
+    accepted = {document.id: patch.add for document, patch in zip(texts, patches, strict=True)}
     events = {d.id: patch.events for d, patch in zip(texts, patches, strict=True) if patch.events}
-    return {identifier: kept[identifier] for identifier in union}, events
+    return {identifier: accepted[identifier] for identifier in union}, events
 
 
 def _texts(
@@ -154,39 +154,42 @@ def _texts(
     """Reads the documents that any system lists, without annotation; bad documents that no
     system lists are ignored.
     """
-    found: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
     for document in read_file(texts.path, texts.reading, report=report):
         if document.id in union:
-            found[document.id] = Document(
+            documents[document.id] = Document(
                 id=document.id, text=document.text, sentences=document.sentences
             )
-    lacking = [identifier for identifier in union if identifier not in found]
+    lacking = [identifier for identifier in union if identifier not in documents]
     if lacking:
         raise InputError(
             f"{texts.path} lacks {some_documents(lacking)} of the predictions; give the texts "
             "that were predicted on, "
             "with the same document ids"
         )
-    check_texts(found.values(), votes.hashes)
-    return list(found.values())
+    check_texts(documents.values(), votes.hashes)
+    return list(documents.values())
 
 
-def _probability(given: float | str | None) -> float | None:
-    if given is None:
+def _probability(threshold: float | str | None) -> float | None:
+    if threshold is None:
         return None
     try:
-        value = float(given)
+        value = float(threshold)
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= 1.0:
         raise UsageError(
-            f"the threshold {given!r} is not allowed; give a probability from 0 to 1, such as 0.5"
+            f"the threshold {threshold!r} is not allowed; give a probability from 0 to 1, such "
+            "as 0.5"
         )
     return value
 
 
 def _predictions(
-    combined: Mapping[str, tuple[Mention, ...]], votes: Votes, found: Mapping[str, Sequence[Event]]
+    combined: Mapping[str, tuple[Mention, ...]],
+    votes: Votes,
+    events_of: Mapping[str, Sequence[Event]],
 ) -> Iterator[Prediction]:
     for row, (identifier, mentions) in enumerate(combined.items()):
         voters = votes.voters[row]
@@ -198,7 +201,7 @@ def _predictions(
             id=identifier,
             sha256=votes.hashes.get(identifier),
             mentions=mentions,
-            events=(*votes.events.get(identifier, ()), *events, *found.get(identifier, ())),
+            events=(*votes.events.get(identifier, ()), *events, *events_of.get(identifier, ())),
         )
 
 
@@ -295,20 +298,20 @@ def run(args: Options) -> int:
     writing = predictions_request(args)
     writing.check()
     tally = Tally()
-    found = combine(
+    combined = combine(
         systems_of(args, files_of(args)),
         rule,
         missing=args.missing,
         texts=texts,
         account=tally.account,
     )
-    tally.account.add(write_predictions(found.predictions, writing))
-    say_notes(found.notes)
-    votes = found.votes
+    tally.account.add(write_predictions(combined.predictions, writing))
+    say_notes(combined.notes)
+    votes = combined.votes
     if args.verbose:
-        kept = sum(len(one.mentions) for one in found.predictions)
+        count = sum(len(prediction.mentions) for prediction in combined.predictions)
         say(
-            f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of "
+            f"{args.rule} of {', '.join(votes.systems)}: {count:,} of "
             f"{plural(len(votes.predicted), 'distinct mention')} kept, in "
             f"{plural(len(votes.documents), 'document')}"
         )

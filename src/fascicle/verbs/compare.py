@@ -104,34 +104,36 @@ def compare(
         InputError: a file cannot be read, has other texts than the gold, or has a different name
             for one type.
     """
-    chosen = settings or CompareSettings()
+    options = settings or CompareSettings()
     systems = several.to_systems_request(systems)
     reference = several.read_gold(as_request(gold), events=events)
-    given = several.read_systems(systems, gold=reference, events=events)
-    if chosen.search and len(given) > MOST:
+    read = several.read_systems(systems, gold=reference, events=events)
+    if options.search and len(read) > MOST:
         raise UsageError(
-            f"all subsets of {len(given)} systems are too many to try; give at most {MOST} "
+            f"all subsets of {len(read)} systems are too many to try; give at most {MOST} "
             "systems, or search=False"
         )
-    (right, *named), notes = several.rename_types(systems, given, reference.system("the gold"))
+    (right, *renamed), notes = several.rename_types(systems, read, reference.system("the gold"))
     if not systems.distinct_types:
-        notes += _check_types(right, named, notes)
-    cells = make_cells(right, named, allow_missing=chosen.allow_missing)
-    drawn = cells.drawn(resamples=chosen.resamples, seed=chosen.seed)
-    comparison, choices = compared(cells, drawn, seed=chosen.seed, unit=reference.unit), None
-    if chosen.search:
-        choices = choose(cells, drawn, search(cells, drawn), floors=chosen.floors, seed=chosen.seed)
+        notes += _check_types(right, renamed, notes)
+    cells = make_cells(right, renamed, allow_missing=options.allow_missing)
+    drawn = cells.drawn(resamples=options.resamples, seed=options.seed)
+    comparison, choices = compared(cells, drawn, seed=options.seed, unit=reference.unit), None
+    if options.search:
+        choices = choose(
+            cells, drawn, search(cells, drawn), floors=options.floors, seed=options.seed
+        )
     notes = [
         *notes,
         *reference.notes,
-        *several.notes_on_files(given),
+        *several.notes_on_files(read),
         *_missing(cells),
         *_all_wrong(comparison),
     ]
     texts = as_documents(reference.texts()) if reference.texts else ()
-    notes += notes_on_training(texts, path=reference.path, sources=_sources(named))
+    notes += notes_on_training(texts, path=reference.path, sources=_sources(renamed))
     return Compared(
-        comparison=comparison, choices=choices, given=given, systems=named, notes=tuple(notes)
+        comparison=comparison, choices=choices, given=read, systems=renamed, notes=tuple(notes)
     )
 
 
@@ -150,8 +152,8 @@ def _check_types(gold: System, systems: Sequence[System], notes: Sequence[str]) 
 def _sources(systems: Sequence[System]) -> set[str]:
     return {
         mention.source
-        for one in systems
-        for mentions in one.mentions.values()
+        for system in systems
+        for mentions in system.mentions.values()
         for mention in mentions
     }
 
@@ -224,21 +226,21 @@ def run(args: Options) -> int:
         check_target(args.output, overwrite=args.overwrite)
     tally, systems = Tally(), systems_of(args, files_of(args))
     gold = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
-    found = compare(gold, systems, settings, events=tally.account.events)
+    compared = compare(gold, systems, settings, events=tally.account.events)
     commands = [
-        _command(one.chosen, found, systems, settings)
-        for one in (found.choices.choices if found.choices else ())
+        _command(choice.chosen, compared, systems, settings)
+        for choice in (compared.choices.choices if compared.choices else ())
     ]
-    sections = make_sections(found.comparison, found.choices, commands=commands)
+    sections = make_sections(compared.comparison, compared.choices, commands=commands)
     if args.output is not None:
         with atomic_text_writer(args.output, overwrite=args.overwrite) as stream:
             stream.write(
-                as_markdown(f"Systems compared on {args.gold}", sections, notes=found.notes)
+                as_markdown(f"Systems compared on {args.gold}", sections, notes=compared.notes)
             )
     tally.say(verbose=args.verbose)
-    say_notes(found.notes)
+    say_notes(compared.notes)
     emit(
-        as_dict(found.comparison, found.choices, commands=commands),
+        as_dict(compared.comparison, compared.choices, commands=commands),
         as_text(sections),
         as_json=args.json,
     )
@@ -246,20 +248,20 @@ def run(args: Options) -> int:
 
 
 def _command(
-    chosen: Chosen | None,
-    found: Compared,
+    choice: Chosen | None,
+    compared: Compared,
     systems: several.SystemsRequest,
     settings: CompareSettings,
 ) -> str:
     """Returns the command that makes this combination of these files; empty where none was
     chosen.
     """
-    if chosen is None:
+    if choice is None:
         return ""
-    rule, members = chosen.candidate.rule, chosen.candidate.members
-    files = [found.given[member] for member in members]
-    words = ["fascicle", "combine", rule.name, *dict.fromkeys(one.path for one in files)]
-    words += [word for one in files if one.source for word in ("--source", one.source)]
+    rule, members = choice.candidate.rule, choice.candidate.members
+    files = [compared.given[member] for member in members]
+    words = ["fascicle", "combine", rule.name, *dict.fromkeys(file.path for file in files)]
+    words += [word for file in files if file.source for word in ("--source", file.source)]
     if rule.name == "kofn":
         words += ["--k", str(rule.votes)]
     if rule.weights:
@@ -267,11 +269,11 @@ def _command(
     if settings.allow_missing:
         words += ["--missing", "empty"]
     if systems.distinct_types or not _types_agree(
-        [found.systems[member] for member in members], rule
+        [compared.systems[member] for member in members], rule
     ):
         words += ["--distinct-types"]
     words += ["--map", systems.map] if systems.map else []
-    reading = _options_of(systems.reading, documents=any(one.system.lengths for one in files))
+    reading = _options_of(systems.reading, documents=any(file.system.lengths for file in files))
     return shlex.join([*words, *reading, "-o", _OUT])
 
 

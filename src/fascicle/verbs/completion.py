@@ -100,7 +100,7 @@ def script(shell: _Shell) -> str:
             if path and isinstance(action, argparse._SubParsersAction):
                 several.append(path)
     parts = {"values": values, "options": options, "commands": words}
-    filled = {name: "\n".join(f"        {one}" for one in lines) for name, lines in parts.items()}
+    filled = {name: "\n".join(f"        {line}" for line in lines) for name, lines in parts.items()}
     return _WORDS.format(name=shell, several="|".join(several), **filled) + _ENDS[shell]
 
 
@@ -114,5 +114,5 @@ def _parsers(parser: Parser, path: str) -> Iterator[tuple[str, Parser]]:
 
 
 def _case(places: Iterable[str], words: Iterable[object], end: str = "") -> str:
-    said = " ".join(map(str, words))
-    return f"{'|'.join(map(shlex.quote, places))}) echo {shlex.quote(said)}{end} ;;"
+    listing = " ".join(map(str, words))
+    return f"{'|'.join(map(shlex.quote, places))}) echo {shlex.quote(listing)}{end} ;;"

@@ -96,11 +96,11 @@ class Tally:
         events, losses = self.account.events, self.account.losses
         for key, count, sentence in self.account.reading.mended():
             events.count(key, count, sentence)
-        lost = {
+        counts = {
             ("loss", code): f"{describe_loss(code)}; first in {where}"
             for code, where in self.account.examples.items()
         }
-        first = lost | events.first
+        first = counts | events.first
         dropped = Counter({("loss", code): count for code, count in losses.items()})
         for (kind, code), count in sorted((events.counts + dropped).items()):
             if verbose or not is_silent(kind, code) or (kind, code) in _ALWAYS:
@@ -143,8 +143,10 @@ class Tally:
         """Returns 3 if documents were set aside, or with ``strict`` after losses or harmful
         repairs; else 0.
         """
-        lost = any(not is_silent(*key) or key == EMPTY_TEXT for key in self.account.events.counts)
-        return 3 if self.account.aside or (strict and lost) else 0
+        has_loss = any(
+            not is_silent(*key) or key == EMPTY_TEXT for key in self.account.events.counts
+        )
+        return 3 if self.account.aside or (strict and has_loss) else 0
 
 
 def _say_set_aside(sentence: str) -> None:
@@ -158,8 +160,8 @@ def with_progress(documents: Iterable[Document], *, quiet: bool = False) -> Iter
         documents: passed on.
         quiet: no line that changes, because the documents themselves are printed on the terminal.
     """
-    shown = progress(quiet=quiet)
+    bar = progress(quiet=quiet)
     for count, document in enumerate(documents, start=1):
         yield document
-        shown.see(count, 0)
-    shown.end()
+        bar.see(count, 0)
+    bar.end()

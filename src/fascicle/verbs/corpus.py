@@ -69,8 +69,8 @@ def _run_convert(args: Convert) -> int:
     tally = Tally()
     account, report = tally.account, tally.account.open_report()
     quiet = writing.path == STDOUT and sys.stdout.isatty()
-    read = _documents(args.files, shared.read_request(args), account)
-    documents = with_progress(_refusing_nothing(read, account, report), quiet=quiet)
+    inputs = _documents(args.files, shared.read_request(args), account)
+    documents = with_progress(_refusing_nothing(inputs, account, report), quiet=quiet)
     write_documents(shared.select_source(documents, args.source), writing, report=report)
     account.add(report)
     if args.verbose:

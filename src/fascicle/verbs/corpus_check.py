@@ -183,8 +183,10 @@ def check(
         UsageError: no file was given.
         InputError: nothing could be read.
     """
-    named = (("train", train), ("dev", dev), ("test", test))
-    parts = tuple((part, path) for part, given in named for path in to_path_list(given, name=part))
+    by_role = (("train", train), ("dev", dev), ("test", test))
+    parts = tuple(
+        (part, path) for part, value in by_role for path in to_path_list(value, name=part)
+    )
     if not parts:
         raise UsageError("no file was given; name those of train, dev or test")
     request = CheckRequest(
@@ -211,30 +213,32 @@ def run_checks(
         InputError: see `check`.
     """
     places, against = list(_places(request, watch)), list(_against(request, watch))
-    found = examine(places, against=against, settings=request.settings, skip=request.skip)
-    return found, [place.report for place in (*places, *against)]
+    findings = examine(places, against=against, settings=request.settings, skip=request.skip)
+    return findings, [place.report for place in (*places, *against)]
 
 
 def _places(request: CheckRequest, watch: Watch) -> Iterator[GivenPart]:
-    named = [(CheckedPart(name=name, role=name), path) for name, path in request.parts]
+    places = [(CheckedPart(name=name, role=name), path) for name, path in request.parts]
     whole = [
         (CheckedPart(name=path, role="corpus", order=order), path)
         for order, path in enumerate(request.files)
     ]
-    for part, given in (*named, *whole):
+    for part, path in (*places, *whole):
         own = _of_split(request.reading, part.role) if part.role in SPLITS else request.reading
         yield from (
-            _given(path, part, own, watch) for path in expand_paths([given], request.reading)
+            _open_part(path, part, own, watch) for path in expand_paths([path], request.reading)
         )
 
 
 def _against(request: CheckRequest, watch: Watch) -> Iterator[GivenPart]:
-    for order, given in enumerate(request.against):
+    for order, corpus in enumerate(request.against):
         part, reading = (
-            CheckedPart(name=given, role="against", order=order),
+            CheckedPart(name=corpus, role="against", order=order),
             request.reading_against,
         )
-        yield from (_given(path, part, reading, watch) for path in expand_paths([given], reading))
+        yield from (
+            _open_part(path, part, reading, watch) for path in expand_paths([corpus], reading)
+        )
 
 
 def _of_split(request: ReadRequest, role: str) -> ReadRequest:
@@ -243,7 +247,7 @@ def _of_split(request: ReadRequest, role: str) -> ReadRequest:
     )
 
 
-def _given(path: str, part: CheckedPart, request: ReadRequest, watch: Watch) -> GivenPart:
+def _open_part(path: str, part: CheckedPart, request: ReadRequest, watch: Watch) -> GivenPart:
     report = ReadReport()
     token, tags = request.token_and_tags
 
@@ -272,23 +276,23 @@ def run(args: Options) -> int:
     for path in (args.output, args.exclude_list):
         if path and path != STDOUT:
             check_target(path, overwrite=args.overwrite)
-    found, readings = run_checks(_request_of(args), watch=with_progress)
-    text = markdown(found.report, names_all=args.verbose)
+    findings, readings = run_checks(_request_of(args), watch=with_progress)
+    text = markdown(findings.report, names_all=args.verbose)
     if args.json:
-        text = json.dumps(found.report.as_dict(), ensure_ascii=False) + "\n"
+        text = json.dumps(findings.report.as_dict(), ensure_ascii=False) + "\n"
     with open_output(args.output, overwrite=args.overwrite) as stream:
         stream.write(text.encode())
     if args.exclude_list:
-        count = write_exclusions(args.exclude_list, found.exclusions, overwrite=args.overwrite)
+        count = write_exclusions(args.exclude_list, findings.exclusions, overwrite=args.overwrite)
         say(f"{plural(count, 'document')} written to the exclusion list {args.exclude_list}")
     if args.output != STDOUT:
-        say(summary(found.report))
+        say(summary(findings.report))
     if args.verbose:
         for line in (line for reading in readings for line in reading.lines()):
             say(line)
-    for place in found.corpus.unread:
+    for place in findings.corpus.unread:
         say(f"failed: {place.message}")
-    return 3 if found.corpus.unread or _fails(found.report, args.fail_on) else 0
+    return 3 if findings.corpus.unread or _fails(findings.report, args.fail_on) else 0
 
 
 def _check_codes(codes: Sequence[str]) -> None:
@@ -304,10 +308,10 @@ def _check_codes(codes: Sequence[str]) -> None:
 def _check_paths(*parts: list[str], against: list[str]) -> None:
     if not any(parts):
         raise UsageError("no corpus was given; name files, or parts with --train, --dev and --test")
-    for given in (*parts, against):
-        if twice := next((path for path in given if given.count(path) > 1), None):
+    for paths in (*parts, against):
+        if twice := next((path for path in paths if paths.count(path) > 1), None):
             raise UsageError(f"{twice} was given twice; name each file once")
-    if sum(STDIN in given for given in (*parts, against)) > 1:
+    if sum(STDIN in paths for paths in (*parts, against)) > 1:
         raise UsageError("standard input (-) was given twice; it can be read once")
 
 

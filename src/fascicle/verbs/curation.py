@@ -81,19 +81,20 @@ class Export(Verify, Overwrite):
     unfinished: bool = option("--unfinished")
 
 
-def _tell(found: Verified, place: str, *, as_json: bool) -> int:
+def _tell(verified: Verified, place: str, *, as_json: bool) -> int:
     """Prints an account; returns the exit code, which is 3 if something is damaged."""
     if as_json:
-        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
-    for damage in found.damages[:_SHOWN]:
+        sys.stdout.write(msgspec.json.encode(verified).decode() + "\n")
+    for damage in verified.damages[:_SHOWN]:
         say(f"damaged: {damage}")
-    if (more := len(found.damages) - _SHOWN) > 0:
+    if (more := len(verified.damages) - _SHOWN) > 0:
         say(f"damaged: {more:,} more; --json has all")
     say(
-        f"{place}: {plural(found.documents, 'document')} and {plural(found.steps, 'step')} are "
+        f"{place}: {plural(verified.documents, 'document')} and {plural(verified.steps, 'step')} "
+        "are "
         "intact"
     )
-    return 3 if found.damages else 0
+    return 3 if verified.damages else 0
 
 
 def _run_verify(args: Verify) -> int:
@@ -113,28 +114,33 @@ def _run_backup(args: Backup) -> int:
 
 def _run_export(args: Export) -> int:
     """Writes gold; returns the exit code, which is 3 if the file is damaged."""
-    found = call(export, args)
+    export_result = call(export, args)
     if args.json:
-        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
-    for line in (*(f"damaged: {one}" for one in found.damages[:_SHOWN]), *found.losses):
+        sys.stdout.write(msgspec.json.encode(export_result).decode() + "\n")
+    for line in (
+        *(f"damaged: {damage}" for damage in export_result.damages[:_SHOWN]),
+        *export_result.losses,
+    ):
         say(line)
-    if found.uncounted:
+    if export_result.uncounted:
         say(
-            f"not counted: decisions of {', '.join(found.uncounted)}, who are no curators of the "
+            f"not counted: decisions of {', '.join(export_result.uncounted)}, who are no "
+            "curators of the "
             "project"
         )
-    if found.left:
+    if export_result.left:
         say(
-            f"left out: {plural(found.left, 'document')} not finished, or without agreement of "
+            f"left out: {plural(export_result.left, 'document')} not finished, or without "
+            "agreement of "
             "all curators"
         )
-    if found.undecided:
-        say(f"not written: {plural(found.undecided, 'mention')} without a decision")
+    if export_result.undecided:
+        say(f"not written: {plural(export_result.undecided, 'mention')} without a decision")
     say(
-        f"{args.output}: {plural(found.documents, 'document')} with "
-        f"{plural(found.mentions, 'mention')}"
+        f"{args.output}: {plural(export_result.documents, 'document')} with "
+        f"{plural(export_result.mentions, 'mention')}"
     )
-    return 3 if found.damages else 0
+    return 3 if export_result.damages else 0
 
 
 COMMANDS = {

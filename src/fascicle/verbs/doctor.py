@@ -60,10 +60,10 @@ def run(args: Options) -> int:
             "with fascicle corpus "
             f"check {shlex.quote(args.files[0])}"
         )
-    found = examine_installation()
-    width = max(map(len, found))
+    facts = examine_installation()
+    width = max(map(len, facts))
     return emit(
-        found, (f"{name:<{width}}  {told}" for name, told in found.items()), as_json=args.json
+        facts, (f"{name:<{width}}  {value}" for name, value in facts.items()), as_json=args.json
     )
 
 
@@ -73,8 +73,8 @@ def examine_installation() -> dict[str, str]:
     """
     base, extras = _packages()
     variables = [name for name in sorted(os.environ) if name.startswith(_VARIABLES)]
-    packs = [f"pack {one}" for one in shipped_packs()] + [
-        f"linker {one}" for one in shipped_linkers()
+    packs = [f"pack {name}" for name in shipped_packs()] + [
+        f"linker {name}" for name in shipped_linkers()
     ]
     return {
         "fascicle": f"{VERSION} in {Path(__file__).parents[1]}",
@@ -84,7 +84,7 @@ def examine_installation() -> dict[str, str]:
         or "not known",
         "extras": "; ".join(_extra(name, needed) for name, needed in sorted(extras.items()))
         or "not known",
-        "plug-ins": ", ".join(f"{one.name} of {one.package}" for one in plugins({})) or "none",
+        "plug-ins": ", ".join(f"{name.name} of {name.package}" for name in plugins({})) or "none",
         "processor": f"{platform.machine()}, {usable_cores()} of {os.cpu_count()} cores may be "
         "used",
         "8-bit models": _eight_bits(),
@@ -102,20 +102,20 @@ def _packages() -> tuple[list[str], dict[str, list[str]]]:
         required = metadata.requires("fascicle") or []
     except metadata.PackageNotFoundError:  # it runs from its sources
         return base, extras
-    for one in required:
-        name, extra = _REQUIREMENT.sub(r"\1 \2", one).split(" ")
+    for requirement in required:
+        name, extra = _REQUIREMENT.sub(r"\1 \2", requirement).split(" ")
         if name != "fascicle" and extra not in _FOR_DEVELOPERS:
             (extras.setdefault(extra, []) if extra else base).append(name)
     return base, extras
 
 
 def _extra(name: str, needed: list[str]) -> str:
-    missing = [one for one in needed if not _version(one)]
-    there = [f"{one} {_version(one)}" for one in needed]
+    missing = [name for name in needed if not _version(name)]
+    versions = [f"{name} {_version(name)}" for name in needed]
     return (
         f"{name} no, without {' and '.join(missing)}"
         if missing
-        else f"{name} yes ({', '.join(there)})"
+        else f"{name} yes ({', '.join(versions)})"
     )
 
 
@@ -131,13 +131,13 @@ def _eight_bits() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return "this system does not say whether the processor has instructions for them"
-    known = {
+    flags = {
         flag
         for line in lines
         if line.lower().startswith(("flags", "features"))
         for flag in line.split()
     }
-    fast = [flag for flag in _FAST if flag in known]
+    fast = [flag for flag in _FAST if flag in flags]
     return (
         f"fast here: the processor has {', '.join(fast)}"
         if fast

@@ -81,19 +81,20 @@ def ensemble(
         UsageError: too few models, one model twice, or numbers that the rule does not allow.
         InputError: two models have different names for one type.
     """
-    wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
-    given, target = to_path_list(models, name="models"), Path(folder)
-    _check_request(wanted, given)
+    request = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
+    members_given, target = to_path_list(models, name="models"), Path(folder)
+    _check_request(request, members_given)
     check_folder(target, kind="ensemble", overwrite=overwrite)
-    members = [_undamaged(one) for one in given]
-    judges = [_undamaged_filter(wanted.filter)] if wanted.filter is not None else []
+    members = [_undamaged(member) for member in members_given]
+    judges = [_undamaged_filter(request.filter)] if request.filter is not None else []
     used = {
-        f"model {at} ({own})": types for at, (own, types) in enumerate(map(_told, members), start=1)
+        f"model {at} ({own})": types
+        for at, (own, types) in enumerate(map(_describe, members), start=1)
     }
-    notes = [] if distinct_types else _check_types(used, judges, agree=wanted.rule().is_vote)
-    types = tuple(sorted({kind for one in used.values() for kind in one}))
+    notes = [] if distinct_types else _check_types(used, judges, agree=request.rule().is_vote)
+    types = tuple(sorted({kind for member in used.values() for kind in member}))
     manifest = _manifest(
-        wanted, members, judges, types=types, name=name or target.resolve().name, flat=flat
+        request, members, judges, types=types, name=name or target.resolve().name, flat=flat
     )
     with atomic_folder(target, kind="ensemble", overwrite=overwrite) as place:
         for number, member in zip(manifest.members, members, strict=True):
@@ -134,14 +135,14 @@ def _undamaged(name: str) -> Path:
     return folder
 
 
-def _told(folder: Path) -> tuple[str, tuple[str, ...]]:
+def _describe(folder: Path) -> tuple[str, tuple[str, ...]]:
     """Returns the name of a model, and the types that it gives out."""
     if is_pack(folder):
         pack = read_pack(folder)
         return pack.name, tuple(filter(None, pack.types))
     if stored.is_ensemble(folder):
-        joined = stored.read_ensemble(folder)
-        return joined.name, joined.types
+        ensemble = stored.read_ensemble(folder)
+        return ensemble.name, ensemble.types
     manifest = read_manifest(folder)
     return manifest.name, tuple(
         kind for kind in manifest.types if kind not in (manifest.decision.apart or ())
@@ -180,9 +181,9 @@ def _manifest(
     except ValueError as error:
         raise UsageError(str(error)) from None
     request.rule().check(len(members))
-    for at, one in enumerate(described[: len(members)]):
-        if one in described[:at]:
-            first = described.index(one) + 1
+    for at, sha in enumerate(described[: len(members)]):
+        if sha in described[:at]:
+            first = described.index(sha) + 1
             raise UsageError(
                 f"models {first} and {at + 1} are the same, and a model has one vote; give it once"
             )

@@ -186,19 +186,19 @@ def run(args: Options) -> int:
         from fascicle.verbs.evaluate_links import run_links
 
         return run_links(args)
-    if given := first_given(
+    if option := first_given(
         args, ("linker", "ontology", "pack", *(() if args.at_least else ("prefix",)))
     ):
-        raise UsageError(f"{given} is about links; give --links too")
+        raise UsageError(f"{option} is about links; give --links too")
     _check_gates(args.at_least)
     columns = declared.system_columns(args)
-    systems, wanted = _systems_of(args, columns), _report_of(args)
+    systems, report_request = _systems_of(args, columns), _report_of(args)
     gold = PredictionRequest(path=args.gold, reading=shared.read_request(args, role="gold"))
     if columns is not None:
         gold = replace(gold, reading=replace(gold.reading, format="conll", columns=columns.gold))
     tally = Tally()
     events = tally.account.events
-    found = evaluate(
+    evaluation = evaluate(
         gold,
         systems,
         types=shared.type_mapping(args),
@@ -207,26 +207,26 @@ def run(args: Options) -> int:
         events=events,
         watch=with_progress,
     )
-    report, notes, gates = None, list(found.notes), _gates_of(args, found)
-    if wanted is not None:
+    report, notes, gates = None, list(evaluation.notes), _gates_of(args, evaluation)
+    if report_request is not None:
         from fascicle.verbs.tasks.report import report_on
 
-        report = report_on(found, wanted, events=events)
+        report = report_on(evaluation, report_request, events=events)
         notes += report.notes
     if args.verbose:
-        for line in found.gold.reading.lines():
+        for line in evaluation.gold.reading.lines():
             say(line)
     tally.say()
-    headlines = _headlines(found.systems, notes) if args.interval else None
+    headlines = _headlines(evaluation.systems, notes) if args.interval else None
     if report is not None and args.report is not None:
         text, lacking = report.text(Path(args.report).suffix)
         notes += [lacking] if lacking else []
         with open_output(args.report, overwrite=args.overwrite) as stream:
             stream.write(text.encode())
     say_notes(notes)
-    shown, code = _told(gates)
-    text = _as_text(found, headlines, by_type=args.by_type) + shown
-    emit(_values(found.systems, headlines, gates), text, as_json=args.json)
+    verdict, code = _judge_gates(gates)
+    text = _as_text(evaluation, headlines, by_type=args.by_type) + verdict
+    emit(_values(evaluation.systems, headlines, gates), text, as_json=args.json)
     return code or tally.exit_code(strict=args.strict)
 
 
@@ -249,10 +249,10 @@ def _systems_of(
     running: list[Runnable] = [*_models_of(args)]
     if args.pipeline is not None:
         running.append(PipelineRequest(pipeline=args.pipeline, source=args.source or ""))
-    found: list[PredictionRequest | Runnable] = list(declared.prediction_requests(args))
+    requests: list[PredictionRequest | Runnable] = list(declared.prediction_requests(args))
     if columns is not None:
         reading = replace(shared.read_request(args, role="pred"), format="conll")
-        found += [
+        requests += [
             PredictionRequest(
                 path=args.gold,
                 reading=replace(reading, columns=text),
@@ -261,7 +261,7 @@ def _systems_of(
             )
             for name, text in columns.predicted.items()
         ]
-    return [*found, *running]
+    return [*requests, *running]
 
 
 def _report_of(args: Options) -> ReportRequest | None:
@@ -273,8 +273,8 @@ def _report_of(args: Options) -> ReportRequest | None:
         OutputError: the file exists.
     """
     if args.report is None:
-        if given := first_given(args, ("train", "train_where", "unreachable_for")):
-            raise UsageError(f"{given} says more in a report only; give --report FILE too")
+        if option := first_given(args, ("train", "train_where", "unreachable_for")):
+            raise UsageError(f"{option} says more in a report only; give --report FILE too")
         return None
     if args.train_where and not args.train:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
@@ -316,13 +316,13 @@ def _models_of(args: Options) -> list[ModelRequest]:
 
 def _headlines(systems: Sequence[ScoredSystem], notes: list[str]) -> dict[str, Headline]:
     """Returns the intervals of each system, by name."""
-    found = {one.name: headline_intervals(one.drawn) for one in systems}
-    for reason in dict.fromkeys(one.undefined.get("micro_f1") for one in found.values()):
+    headlines = {system.name: headline_intervals(system.drawn) for system in systems}
+    for reason in dict.fromkeys(system.undefined.get("micro_f1") for system in headlines.values()):
         if reason is not None:
             notes.append(f"no interval, for {reason}")
-    if any(one.drawn is not one.strict for one in systems):
+    if any(system.drawn is not system.strict for system in systems):
         notes.append("there is only one document, so intervals come from drawing its sentences")
-    return found
+    return headlines
 
 
 def _values(
@@ -330,51 +330,53 @@ def _values(
     headlines: Mapping[str, Headline] | None,
     gates: Sequence[GateResult],
 ) -> dict[str, Any]:
-    values = [_value(one, headlines) for one in systems]
-    named = [{"name": one.name} | value for one, value in zip(systems, values, strict=True)]
-    value = values[0] if len(systems) == 1 else {"systems": named}
-    return value | ({"gates": [one.as_dict() for one in gates]} if gates else {})
+    values = [_value(entry, headlines) for entry in systems]
+    rows = [{"name": entry.name} | value for entry, value in zip(systems, values, strict=True)]
+    value = values[0] if len(systems) == 1 else {"systems": rows}
+    return value | ({"gates": [entry.as_dict() for entry in gates]} if gates else {})
 
 
-def _as_text(found: Evaluation, headlines: Mapping[str, Headline] | None, *, by_type: bool) -> str:
-    unit = resampling_unit(found.gold.documents)
-    if len(found.systems) > 1:
-        return systems_table(found.systems, headlines=headlines, by_type=by_type, unit=unit)
-    (one,) = found.systems
-    headline = (headlines or {}).get(one.name)
-    return table(one.strict, headline=headline, by_type=by_type, others=one.others, unit=unit)
+def _as_text(
+    evaluation: Evaluation, headlines: Mapping[str, Headline] | None, *, by_type: bool
+) -> str:
+    unit = resampling_unit(evaluation.gold.documents)
+    if len(evaluation.systems) > 1:
+        return systems_table(evaluation.systems, headlines=headlines, by_type=by_type, unit=unit)
+    (system,) = evaluation.systems
+    headline = (headlines or {}).get(system.name)
+    return table(system.strict, headline=headline, by_type=by_type, others=system.others, unit=unit)
 
 
-def _value(one: ScoredSystem, headlines: Mapping[str, Headline] | None) -> dict[str, Any]:
+def _value(system: ScoredSystem, headlines: Mapping[str, Headline] | None) -> dict[str, Any]:
     """Returns a system for ``--json``: strict numbers follow the zero rule, and the undefined
     ones are named.
     """
-    value = one.strict.as_dict() | {
-        "rules": {scores.rule: figures_row(scores.counts) for scores in one.others}
+    value = system.strict.as_dict() | {
+        "rules": {scores.rule: figures_row(scores.counts) for scores in system.others}
     }
-    undefined = undefined_numbers(one.strict)
+    undefined = undefined_numbers(system.strict)
     if headlines is not None:
-        intervals = headlines[one.name].as_dict()
+        intervals = headlines[system.name].as_dict()
         reasons = intervals.pop("undefined", {})
         undefined |= {"intervals": reasons} if reasons else {}
         value |= intervals
     return value | ({"undefined": undefined} if undefined else {})
 
 
-def _check_gates(given: Sequence[str]) -> None:
+def _check_gates(texts: Sequence[str]) -> None:
     """Refuses gates of another form, before long work.
 
     Raises:
         UsageError: see `fascicle.verbs.tasks.report.Gate.of`.
     """
-    if given:
+    if texts:
         from fascicle.verbs.tasks.report import Gate
 
-        for text in given:
+        for text in texts:
             Gate.of(text)
 
 
-def _gates_of(args: Any, found: Any) -> list[GateResult]:
+def _gates_of(args: Any, evaluation: Any) -> list[GateResult]:
     """Returns what the systems reached at each gate; see `fascicle.verbs.tasks.report.check_gates`.
 
     Raises:
@@ -386,13 +388,13 @@ def _gates_of(args: Any, found: Any) -> list[GateResult]:
     from fascicle.verbs.tasks.report import check_gates
 
     return check_gates(
-        found,
+        evaluation,
         args.at_least,
         prefixes=dict(parse_pairs(args.prefix, key="--prefix", example="Disease=MESH")),
     )
 
 
-def _told(gates: Sequence[GateResult]) -> tuple[str, int]:
+def _judge_gates(gates: Sequence[GateResult]) -> tuple[str, int]:
     """Returns the table of the gates that were not met, with an empty line before it, and the
     exit code: 4, or 0.
     """
@@ -400,4 +402,4 @@ def _told(gates: Sequence[GateResult]) -> tuple[str, int]:
         return "", 0
     from fascicle.verbs.tasks.report import gates_table
 
-    return "\n" + gates_table(gates), 0 if all(one.met for one in gates) else _FELL_SHORT
+    return "\n" + gates_table(gates), 0 if all(gate.met for gate in gates) else _FELL_SHORT

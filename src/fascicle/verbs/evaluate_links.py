@@ -139,7 +139,7 @@ def evaluate_links(
             texts, or identifiers that cannot be compared.
         PackError: the linker or the pack cannot be opened, or were not built for each other.
     """
-    events, chosen = events or EventCounts(), settings or LinkSettings()
+    events, options = events or EventCounts(), settings or LinkSettings()
     files = scoring.as_list(predictions)
     if not files and linker is None:
         raise UsageError(
@@ -151,37 +151,41 @@ def evaluate_links(
         raise UsageError(
             f"links in {ontology} need a linker; give one, or leave out the argument ontology"
         )
-    known = find(linkers, places, ontology=ontology) if linkers else None
+    linker_packs = find(linkers, places, ontology=ontology) if linkers else None
     packs = (
-        tuple(map(Pack.open, places)) if known is None else tuple(part.pack for part in known.parts)
+        tuple(map(Pack.open, places))
+        if linker_packs is None
+        else tuple(part.pack for part in linker_packs.parts)
     )
     merged = Counter[str]()
-    spelling = partial(_spelt, packs=packs, prefixes=chosen.prefixes, merged=merged)
-    read = _gold(gold, chosen, spelling, events=events)
+    spelling = partial(_spelt, packs=packs, prefixes=options.prefixes, merged=merged)
+    gold_links = _gold(gold, options, spelling, events=events)
     notes = [*_merged_note(merged)]
     reference = Reference(
-        documents=read.documents, packs=packs, seen=_seen(chosen, spelling, events=events)
+        documents=gold_links.documents,
+        packs=packs,
+        seen=_training_names(options, spelling, events=events),
     )
     systems: list[LinkSystem] = []
-    for name, given in zip(
-        scoring.system_names([scoring.input_path(one) for one in files]), files, strict=True
+    for name, file in zip(
+        scoring.system_names([scoring.input_path(file) for file in files]), files, strict=True
     ):
-        said = _said(given, read, chosen, spelling, events=events)
-        notes += said.notes
-        cases = tuple(cases_of_predictions(reference, said.mentions))
+        predicted = _predicted_links(file, gold_links, options, spelling, events=events)
+        notes += predicted.notes
+        cases = tuple(cases_of_predictions(reference, predicted.mentions))
         _check_identifiers(name, cases)
         systems.append(LinkSystem(name=name, cases=cases))
-    if known is not None:
-        cases = tuple(cases_of_linker(reference, known.opened()))
+    if linker_packs is not None:
+        cases = tuple(cases_of_linker(reference, linker_packs.opened()))
         systems.append(
             LinkSystem(name=_name_of(linkers, systems), cases=cases, has_candidates=True)
         )
-    notes += _notes(read, packs)
+    notes += _notes(gold_links, packs)
     return LinkEvaluation(
-        gold=read,
+        gold=gold_links,
         systems=tuple(systems),
         concepts=reference.concepts,
-        settings=chosen,
+        settings=options,
         notes=tuple(notes),
     )
 
@@ -198,10 +202,10 @@ def _spelt(
     An identifier that exactly one concept of a pack replaced is that concept's; ``merged`` counts
     these.
     """
-    found = list(documents)
+    spelt = list(documents)
     for pack in packs:
-        found = _current(with_pack_types(found, pack, prefixes=prefixes), pack, merged)
-    return found if packs else [to_curies(document, prefixes) for document in found]
+        spelt = _current(with_pack_types(spelt, pack, prefixes=prefixes), pack, merged)
+    return spelt if packs else [to_curies(document, prefixes) for document in spelt]
 
 
 def _current(documents: Sequence[Document], pack: Pack, merged: Counter[str]) -> list[Document]:
@@ -227,8 +231,10 @@ def _current(documents: Sequence[Document], pack: Pack, merged: Counter[str]) ->
 
 def _relinked(document: Document, change: Callable[[Link], Link]) -> Document:
     mentions = (
-        msgspec.structs.replace(one, links=tuple(map(change, one.links))) if one.links else one
-        for one in document.mentions
+        msgspec.structs.replace(mention, links=tuple(map(change, mention.links)))
+        if mention.links
+        else mention
+        for mention in document.mentions
     )
     return msgspec.structs.replace(document, mentions=tuple(mentions))
 
@@ -243,42 +249,45 @@ def _merged_note(merged: Counter[str]) -> Iterator[str]:
 
 
 def _gold(
-    given: scoring.SystemInput, chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts
+    path: scoring.SystemInput, settings: LinkSettings, spelling: _Spelling, *, events: EventCounts
 ) -> scoring.Gold:
     """Returns the gold with types and links in the compared spelling.
 
     Raises:
         InputError: no mention of it has a link.
     """
-    read = scoring.open_gold(given, events=events)
-    named = scoring.scored_types(chosen.types).of_gold(read.documents, path=read.path)
-    documents = spelling(named)
+    reference = scoring.open_gold(path, events=events)
+    types = scoring.scored_types(settings.types).of_gold(reference.documents, path=reference.path)
+    documents = spelling(types)
     if not any(linked(document) for document in documents):
         raise InputError(
-            f"{read.path} has no mention with an identifier of a concept, so that links cannot "
+            f"{reference.path} has no mention with an identifier of a concept, so that links "
+            "cannot "
             "be scored; give a "
             "corpus whose mentions are linked"
         )
-    return replace(read, documents=documents)
+    return replace(reference, documents=documents)
 
 
-def _seen(chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> TrainingNames:
-    if chosen.train is None:
+def _training_names(
+    settings: LinkSettings, spelling: _Spelling, *, events: EventCounts
+) -> TrainingNames:
+    if settings.train is None:
         return TrainingNames()
-    documents = scoring.open_gold(chosen.train, events=events).documents
+    documents = scoring.open_gold(settings.train, events=events).documents
     return TrainingNames.of(
         spelling(
-            scoring.scored_types(chosen.types).of_gold(
-                documents, path=scoring.input_path(chosen.train)
+            scoring.scored_types(settings.types).of_gold(
+                documents, path=scoring.input_path(settings.train)
             )
         )
     )
 
 
-def _said(
-    given: scoring.SystemInput,
+def _predicted_links(
+    path: scoring.SystemInput,
     gold: scoring.Gold,
-    chosen: LinkSettings,
+    settings: LinkSettings,
     spelling: _Spelling,
     *,
     events: EventCounts,
@@ -288,34 +297,45 @@ def _said(
     Raises:
         InputError: other texts, or a document of the gold is not among them.
     """
-    found = align_to_documents(gold.predictions(), scoring.open_predictions(given, events=events))
-    found = scoring.scored_types(chosen.types).of_predictions(found)
-    found.check(gold.documents)
-    missing = [document.id for document in gold.documents if document.id not in found.mentions]
+    predictions = align_to_documents(
+        gold.predictions(), scoring.open_predictions(path, events=events)
+    )
+    predictions = scoring.scored_types(settings.types).of_predictions(predictions)
+    predictions.check(gold.documents)
+    missing = [
+        document.id for document in gold.documents if document.id not in predictions.mentions
+    ]
     if len(missing) == len(gold.documents):
         raise InputError(
-            f"{found.path} has no document of {gold.path}; give predictions for the documents of "
+            f"{predictions.path} has no document of {gold.path}; give predictions for the "
+            "documents of "
             "the gold"
         )
-    if missing and found.lists_all and not chosen.allow_missing:
+    if missing and predictions.lists_all and not settings.allow_missing:
         raise InputError(
-            f"{found.path} lacks {plural(len(missing), 'document')} of the gold, the first is "
+            f"{predictions.path} lacks {plural(len(missing), 'document')} of the gold, the first "
+            "is "
             f"{missing[0]!r}; give "
             "predictions for all, or allow_missing=True to count these as without predictions"
         )
     documents = [
-        msgspec.structs.replace(document, mentions=_as_gold(found.mentions.get(document.id, ())))
+        msgspec.structs.replace(
+            document, mentions=_as_gold(predictions.mentions.get(document.id, ()))
+        )
         for document in gold.documents
     ]
     return replace(
-        found, mentions={document.id: document.mentions for document in spelling(documents)}
+        predictions, mentions={document.id: document.mentions for document in spelling(documents)}
     )
 
 
 def _as_gold(mentions: Iterable[Any]) -> tuple[Any, ...]:
     """Returns each mention once, with gold as its source."""
-    kept = {(one.type, one.spans): msgspec.structs.replace(one, source=GOLD) for one in mentions}
-    return tuple(kept.values())
+    mentions_of = {
+        (mention.type, mention.spans): msgspec.structs.replace(mention, source=GOLD)
+        for mention in mentions
+    }
+    return tuple(mentions_of.values())
 
 
 def _check_identifiers(name: str, cases: Sequence[LinkCase]) -> None:
@@ -327,12 +347,14 @@ def _check_identifiers(name: str, cases: Sequence[LinkCase]) -> None:
     first: dict[tuple[str, str], dict[bool, str]] = {}
     for case in cases:
         for side, curies in (("the gold", case.gold), (name, case.answer)):
-            for one in sorted(curies):
-                first.setdefault((case.type, side), {}).setdefault(":" in one, one)
+            for curie in sorted(curies):
+                first.setdefault((case.type, side), {}).setdefault(":" in curie, curie)
     for kind in sorted({case.type for case in cases}):
-        gold, said = first.get((kind, "the gold"), {}), first.get((kind, name), {})
-        if len(gold) == len(said) == 1 and gold.keys() != said.keys():
-            bare, full = (gold[False], said[True]) if False in gold else (said[False], gold[True])
+        gold, answer = first.get((kind, "the gold"), {}), first.get((kind, name), {})
+        if len(gold) == len(answer) == 1 and gold.keys() != answer.keys():
+            bare, full = (
+                (gold[False], answer[True]) if False in gold else (answer[False], gold[True])
+            )
             sides = ("the gold", name) if False in gold else (name, "the gold")
             raise InputError(
                 f"identifiers of {kind} are like {bare!r} in {sides[0]} and like {full!r} in "
@@ -342,9 +364,9 @@ def _check_identifiers(name: str, cases: Sequence[LinkCase]) -> None:
             )
 
 
-def _name_of(linkers: Sequence[_File], others: Sequence[LinkSystem]) -> str:
-    name = " and ".join(Path(one).name for one in linkers)
-    return f"{name} (linker)" if name in {one.name for one in others} else name
+def _name_of(linkers: Sequence[_File], systems: Sequence[LinkSystem]) -> str:
+    name = " and ".join(Path(system).name for system in linkers)
+    return f"{name} (linker)" if name in {system.name for system in systems} else name
 
 
 def _notes(gold: scoring.Gold, packs: Sequence[Pack]) -> Iterator[str]:
@@ -378,12 +400,12 @@ _NO_MEANING: Final = (
 
 def run_links(args: Any) -> int:
     """Scores the links; returns the exit code."""
-    if given := first_given(args, _NO_MEANING):
-        raise UsageError(f"{given} has no meaning with --links; leave one of the two out")
+    if option := first_given(args, _NO_MEANING):
+        raise UsageError(f"{option} has no meaning with --links; leave one of the two out")
     if args.report is not None:
         check_report(args.report, overwrite=args.overwrite)
     tally = Tally()
-    found = evaluate_links(
+    scores = evaluate_links(
         PredictionRequest(path=args.gold, reading=read_request(args, role="gold")),
         prediction_requests(args),
         linker=args.linker or None,
@@ -393,8 +415,8 @@ def run_links(args: Any) -> int:
         events=tally.account.events,
     )
     tally.say(verbose=args.verbose)
-    say_notes(found.notes)
-    report = found.report()
+    say_notes(scores.notes)
+    report = scores.report()
     if args.report is not None:
         with open_output(args.report, overwrite=args.overwrite) as stream:
             stream.write(_file(report, Path(args.report).suffix).encode())

@@ -102,15 +102,15 @@ def export(
 
 
 def _sample(
-    folder: Path, given: str | os.PathLike[str] | Iterable[Document] | None
+    folder: Path, sample: str | os.PathLike[str] | Iterable[Document] | None
 ) -> list[Document]:
     """Returns texts to measure activations on: the given ones, or the training documents of the
     model's run.
     """
-    if isinstance(given, str | os.PathLike):
-        return list(read(os.fspath(given)))
-    if given is not None:
-        documents = list(validate_documents(given, name="sample"))
+    if isinstance(sample, str | os.PathLike):
+        return list(read(os.fspath(sample)))
+    if sample is not None:
+        documents = list(validate_documents(sample, name="sample"))
         if not documents:
             raise UsageError(
                 "the sample has no document; give texts like those that the model will read"
@@ -123,34 +123,34 @@ def _sample(
             "sample=FILE"
         )
     try:
-        named = msgspec.json.decode(recipes[0].read_bytes(), type=_Named)
-        if not (named.corpus or named.parts):
+        paths = msgspec.json.decode(recipes[0].read_bytes(), type=_Named)
+        if not (paths.corpus or paths.parts):
             raise ValueError("it names no corpus")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InputError(
             f"{recipes[0]} is damaged ({error}); give sample texts with sample=FILE"
         ) from None
-    return _of_recipe(named)
+    return _of_recipe(paths)
 
 
-def _of_recipe(named: _Named) -> list[Document]:
+def _of_recipe(paths: _Named) -> list[Document]:
     """Reads the training documents of a recipe as its run read them."""
     from fascicle.training.several import read_corpus, training_documents
 
     trains = (
-        [named.corpus.train]
-        if named.corpus
-        else [path for part in named.parts.values() for path in part.trains]
+        [paths.corpus.train]
+        if paths.corpus
+        else [path for part in paths.parts.values() for path in part.trains]
     )
     for path in trains:
         if not path_exists(path):
             raise InputError(
                 f"the training corpus {path} is not there any more; give texts with sample=FILE"
             )
-    if named.corpus:
-        return training_documents(named.corpus)
+    if paths.corpus:
+        return training_documents(paths.corpus)
     # Taken in turns from the corpora, because only the first ones are read.
-    turns = zip_longest(*(read_corpus(name, part).train for name, part in named.parts.items()))
+    turns = zip_longest(*(read_corpus(name, part).train for name, part in paths.parts.items()))
     return [document for turn in turns for document in turn if document is not None]
 
 

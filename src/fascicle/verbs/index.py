@@ -208,18 +208,18 @@ class Curate(Overwrite, ReadingAs):
 
 def _run_build(args: Build) -> int:
     """Builds a pack; returns the exit code."""
-    asked = args.left_out
+    limit = args.left_out
     reports = defaultdict[str, SourceReport](
-        lambda: SourceReport(labels=None if asked is None else [])
+        lambda: SourceReport(labels=None if limit is None else [])
     )
     findings: list[RuleProblem] = []
     steps = Steps()
-    if asked is not None:
-        Inputs.of(listed_files(args.sources)).refuse(asked)
-        check_target(asked, overwrite=args.overwrite)
+    if limit is not None:
+        Inputs.of(listed_files(args.sources)).refuse(limit)
+        check_target(limit, overwrite=args.overwrite)
     try:
         with closing(steps):
-            found = call(build_pack, args, told=steps.see, reports=reports, findings=findings)
+            built = call(build_pack, args, told=steps.see, reports=reports, findings=findings)
     except InputError:
         _say_read(
             {name: report for name, report in reports.items() if report.losses}, all_lines=True
@@ -227,13 +227,13 @@ def _run_build(args: Build) -> int:
         raise
     _say_read(reports, all_lines=args.verbose)
     _say_rules(findings, all_lines=args.verbose)
-    if asked is not None:
-        write_left_out(asked, args.output, reports.values(), overwrite=args.overwrite)
-    kept = (
-        f"{plural(found.counts['concepts'], 'concept')} and {plural(found.counts['names'], 'name')}"
+    if limit is not None:
+        write_left_out(limit, args.output, reports.values(), overwrite=args.overwrite)
+    notes = (
+        f"{plural(built.counts['concepts'], 'concept')} and {plural(built.counts['names'], 'name')}"
     )
-    emit(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
-    say(f"wrote {args.output} with {kept}")
+    emit(msgspec.to_builtins(built), [built.full_name], as_json=args.json)
+    say(f"wrote {args.output} with {notes}")
     return 0
 
 
@@ -242,13 +242,15 @@ def _run_extend(args: Extend) -> int:
     reports: dict[str, SourceReport] = {}
     steps = Steps()
     with closing(steps):
-        found = call(extend, args, told=steps.see, reports=reports)
+        built = call(extend, args, told=steps.see, reports=reports)
     _say_read(reports, all_lines=args.verbose)
-    emit(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
-    kept = (
-        f"{plural(found.counts['concepts'], 'concept')} and {plural(found.counts['names'], 'name')}"
+    emit(msgspec.to_builtins(built), [built.full_name], as_json=args.json)
+    notes = (
+        f"{plural(built.counts['concepts'], 'concept')} and {plural(built.counts['names'], 'name')}"
     )
-    say(f"wrote {args.output} with {kept}; it can be given as a pack and, with --link, as a linker")
+    say(
+        f"wrote {args.output} with {notes}; it can be given as a pack and, with --link, as a linker"
+    )
     return 0
 
 
@@ -262,12 +264,12 @@ def _run_fetch(args: Fetch) -> int:
             sys.stdout.write(f"{name}\t{row.title}\t{row.licence}\t{row.page}\n")
         return 0
     limits = call(index_fetch.FetchLimits, args)
-    found = index_fetch.fetch(
+    fetched = index_fetch.fetch(
         args.name, args.output, table=table, limits=limits, overwrite=args.overwrite, told=say
     )
-    if found is not None:
-        sys.stdout.write(index_fetch.source_table(args.name, found, table=table))
-        say(f"{found.path} has the SHA-256 {found.sha256}, as of {found.fetched}")
+    if fetched is not None:
+        sys.stdout.write(index_fetch.source_table(args.name, fetched, table=table))
+        say(f"{fetched.path} has the SHA-256 {fetched.sha256}, as of {fetched.fetched}")
     return 0
 
 
@@ -279,10 +281,12 @@ def _say_read(reports: Mapping[str, SourceReport], *, all_lines: bool) -> None:
 
 def _say_rules(findings: Sequence[RuleProblem], *, all_lines: bool) -> None:
     """Prints problems with rules; the harmless kinds only as counts."""
-    harmful = [one for one in findings if one.problem not in ("dead", "overruled", "twice")]
+    harmful = [
+        finding for finding in findings if finding.problem not in ("dead", "overruled", "twice")
+    ]
     loud = findings if all_lines else harmful[:_LOUD]
-    for one in loud:
-        say(f"curation: {one.message}")
+    for finding in loud:
+        say(f"curation: {finding.message}")
     if rest := len(findings) - len(loud):
         say(
             f"curation: {plural(rest, 'more rule')} that can go or must be corrected; --verbose "
@@ -292,15 +296,18 @@ def _say_rules(findings: Sequence[RuleProblem], *, all_lines: bool) -> None:
 
 def _run_stats(args: Stats) -> int:
     """Prints counts; returns the exit code."""
-    found = stats(args.pack)
-    return emit(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
+    statistics = stats(args.pack)
+    return emit(msgspec.to_builtins(statistics), stats_lines(statistics), as_json=args.json)
 
 
 def _run_verify(args: Verify) -> int:
     """Verifies a pack; returns the exit code."""
-    found = verify(args.pack)
-    line = f"{found.pack}: {found.files:,} files with {found.size:,} bytes are as they were written"
-    return emit(msgspec.to_builtins(found), [line], as_json=args.json)
+    verified = verify(args.pack)
+    line = (
+        f"{verified.pack}: {verified.files:,} files with {verified.size:,} bytes are as they "
+        "were written"
+    )
+    return emit(msgspec.to_builtins(verified), [line], as_json=args.json)
 
 
 def _run_sets(args: Sets) -> int:
@@ -332,8 +339,8 @@ def _put_row(value: object, cells: Iterable[str], *, as_json: bool) -> None:
 
 def _run_why(args: Why) -> int:
     """Prints an explanation; returns the exit code."""
-    found = why(args.pack, args.surface)
-    return emit(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
+    reasons = why(args.pack, args.surface)
+    return emit(msgspec.to_builtins(reasons), why_lines(reasons), as_json=args.json)
 
 
 def _run_diff(args: Diff) -> int:
@@ -369,13 +376,13 @@ def _run_curate(args: Curate) -> int:
     """Writes proposals; returns the exit code."""
     tally = Tally()
     reading = read_request(args)
-    found = call(
+    curated = call(
         curate, args, table=args.output, reading=reading, account=tally.account, watch=with_progress
     )
-    for note in found.notes:
+    for note in curated.notes:
         say(note)
-    said = plural(len(found.proposals), "proposal")
-    say(f"wrote {said} to {args.output}" if args.output != STDIN else said)
+    count = plural(len(curated.proposals), "proposal")
+    say(f"wrote {count} to {args.output}" if args.output != STDIN else count)
     return tally.end()
 
 

@@ -110,23 +110,23 @@ def _parts_in(folder: Path) -> dict[str, Path]:
     Raises:
         InputError: no train or dev, or several of one.
     """
-    if any(one.suffix in ANNOTATIONS for one in folder.iterdir()):
+    if any(path.suffix in ANNOTATIONS for path in folder.iterdir()):
         return {"train": folder}
-    found: dict[str, Path] = {}
+    parts: dict[str, Path] = {}
     for part, words in _WORDS.items():
-        named = [
-            one
-            for one in sorted(folder.iterdir())
-            if one.name[0] != "." and _is_named(one.name, words)
+        matches = [
+            path
+            for path in sorted(folder.iterdir())
+            if path.name[0] != "." and _is_named(path.name, words)
         ]
-        if len(named) > 1:
-            names = ", ".join(one.name for one in named[:4])
+        if len(matches) > 1:
+            names = ", ".join(path.name for path in matches[:4])
             raise InputError(
                 f"{folder} holds several parts of the name {part} ({names}); name the file of "
                 "each part"
             )
-        found |= {part: named[0]} if named else {}
-    return found
+        parts |= {part: matches[0]} if matches else {}
+    return parts
 
 
 def _is_named(name: str, words: tuple[str, ...]) -> bool:
@@ -227,8 +227,8 @@ def _recipe_for(
         raise UsageError(
             f"{bad} contains $, which begins the name of a variable in a recipe; rename it"
         )
-    seen = {part: _look(path) for part, path in parts.items()}
-    train = seen["train"]
+    looks = {part: _look(path) for part, path in parts.items()}
+    train = looks["train"]
     name = name or _plain(train.path.resolve().parent.name)
     lines = [
         f"# A first recipe for {train.path.name}; fascicle settings lists all keys. Train it "
@@ -236,7 +236,7 @@ def _recipe_for(
         f"name = {_toml('my-gold' if name == 'gold' else name)}",
         "seed = 1",
         "",
-        *_corpus(seen, place),
+        *_corpus(looks, place),
         *_reading(train),
         *_model(train, encoder),
         *_training(train, encoder),
@@ -244,23 +244,23 @@ def _recipe_for(
     return "\n".join(lines) + "\n"
 
 
-def _corpus(seen: Mapping[str, PartFacts], place: Path) -> Iterator[str]:
-    train = seen["train"]
+def _corpus(facts_of: Mapping[str, PartFacts], place: Path) -> Iterator[str]:
+    train = facts_of["train"]
     yield "[corpus]"
-    for part, one in seen.items():
-        stats = one.stats
-        path = Path(os.path.relpath(one.path.resolve(), place.resolve().parent)).as_posix()
+    for part, part_facts in facts_of.items():
+        stats = part_facts.stats
+        path = Path(os.path.relpath(part_facts.path.resolve(), place.resolve().parent)).as_posix()
         facts = f"{plural(stats.documents, 'document')}, {plural(stats.mentions, 'mention')}"
         yield f"{part} = {_toml(path)}  # {facts}"
-    for key, wanted, usual in (
-        ("format", {one.format for one in seen.values()}, ""),
-        ("encoding", {one.encoding for one in seen.values()}, "utf-8"),
+    for key, values, usual in (
+        ("format", {part_facts.format for part_facts in facts_of.values()}, ""),
+        ("encoding", {part_facts.encoding for part_facts in facts_of.values()}, "utf-8"),
     ):
-        if len(wanted) == 1 and wanted != {usual}:
-            yield f"{key} = {_toml(wanted.pop())}"
-    listed = train.stats.types.most_common(_TYPES)
-    more = len(train.stats.types) - len(listed)
-    kinds = ", ".join(f"{_shown(kind)} {count:,}" for kind, count in listed)
+        if len(values) == 1 and values != {usual}:
+            yield f"{key} = {_toml(values.pop())}"
+    types = train.stats.types.most_common(_TYPES)
+    more = len(train.stats.types) - len(types)
+    kinds = ", ".join(f"{_quote(kind)} {count:,}" for kind, count in types)
     yield f"# Types in train: {kinds}{f' and {more:,} more' if more else ''}."
     yield "# [corpus.types] with keep, drop or rename chooses among them."
     yield ""
@@ -283,10 +283,10 @@ def _reading(train: PartFacts) -> Iterator[str]:
     yield ""
 
 
-def _encoder(train: PartFacts, given: str) -> tuple[str, str]:
+def _encoder(train: PartFacts, name: str) -> tuple[str, str]:
     """Returns the encoder, and why it is chosen."""
-    if given:
-        return given, "as given"
+    if name:
+        return name, "as given"
     if train.foreign > _FOREIGN:
         return MULTILINGUAL, "for many languages"
     if find_spec(INSTALLED.removeprefix("package:").partition("/")[0]):
@@ -297,8 +297,8 @@ def _encoder(train: PartFacts, given: str) -> tuple[str, str]:
 def _model(train: PartFacts, encoder: str) -> Iterator[str]:
     stats = train.stats
     yield "[model]"
-    chosen, why = _encoder(train, encoder)
-    yield f"encoder = {_toml(chosen)}  # {why}; any Hugging Face name, or a folder"
+    encoder_name, why = _encoder(train, encoder)
+    yield f"encoder = {_toml(encoder_name)}  # {why}; any Hugging Face name, or a folder"
     if stats.overlapping > _FEW * stats.mentions:
         yield (
             f"# {plural(stats.overlapping, 'mention')} of train overlap others, which tags "
@@ -341,7 +341,7 @@ def _plain(folder: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", folder).strip("-._") or "model"
 
 
-def _shown(kind: str) -> str:
+def _quote(kind: str) -> str:
     """Formats a type for a comment, without line breaks."""
     return shorten(json.dumps(kind, ensure_ascii=True)[1:-1], most=40)
 
@@ -390,7 +390,7 @@ def init(
         name = name or _plain((whole if whole.is_dir() else whole.parent).name)
         parts = _divide(parts["train"], Path(output), overwrite=overwrite)
         note = (
-            f"# There was no part dev: of {_shown(whole.name)}, every fifth document is in "
+            f"# There was no part dev: of {_quote(whole.name)}, every fifth document is in "
             f"{parts['dev'].name}"
         )
         note = f"{note}, and the others are in {parts['train'].name}. Both are copies.\n"
@@ -401,19 +401,19 @@ def init(
 
 
 def _given_parts(train: _Place, dev: _Place | None, test: _Place | None) -> dict[str, Path]:
-    given = {
-        part: Path(one)
-        for part, one in (("train", train), ("dev", dev), ("test", test))
-        if one is not None
+    paths = {
+        part: Path(path)
+        for part, path in (("train", train), ("dev", dev), ("test", test))
+        if path is not None
     }
-    for part, place in given.items():
+    for part, place in paths.items():
         if not place.exists():
             raise InputError(f"there is no {part} part {place}; check the path")
-    if dev is not None or not given["train"].is_dir():
-        return given
+    if dev is not None or not paths["train"].is_dir():
+        return paths
     if test is not None:
         raise UsageError(
             "the argument test was given without the argument dev; give both, or a folder that "
             "holds all parts"
         )
-    return _parts_in(given["train"])
+    return _parts_in(paths["train"])

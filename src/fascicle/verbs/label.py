@@ -99,15 +99,15 @@ def run(args: Options) -> int:
         )
     if not args.output:
         raise UsageError("no place to write was given; name a file with -o")
-    tally, shown = Tally(), progress()
+    tally, bar = Tally(), progress()
     try:
         label_files(
             _request_of(args),
             account=tally.account,
-            listener=ProgressCallbacks(tell=say, seen=shown.see),
+            listener=ProgressCallbacks(tell=say, seen=bar.see),
         )
     finally:
-        shown.end()
+        bar.end()
     return tally.end(args.output)
 
 

@@ -63,11 +63,11 @@ def connect_label_studio(url: str = _LOCAL) -> Iterator[Any]:
         yield LabelStudio(base_url=url, api_key=key)
     except ApiError as error:
         body = error.body if isinstance(error.body, dict) else {}
-        told = " ".join(
+        message = " ".join(
             str(body.get("validation_errors") or body.get("detail") or "no reason given").split()
         )
         raise InputError(
-            f"the Label Studio at {url} refuses this ({error.status_code}: {told[:_LONGEST]}); "
+            f"the Label Studio at {url} refuses this ({error.status_code}: {message[:_LONGEST]}); "
             "correct it, or the "
             f"token in {_KEY}{_notes(error)}"
         ) from None
@@ -115,14 +115,14 @@ def push(
     """
     labels, tasks = dict.fromkeys(types), list[bytes]()
 
-    def seen() -> Iterator[Document]:
-        for one in documents:
-            labels.update(dict.fromkeys(mention.type for mention in one.mentions))
-            yield one
+    def watched() -> Iterator[Document]:
+        for document in documents:
+            labels.update(dict.fromkeys(mention.type for mention in document.mentions))
+            yield document
 
     report = WriteReport() if report is None else report
     write_each(
-        seen(),
+        watched(),
         label_studio_write.encode,
         tasks.append,
         holds=label_studio_write.HOLDS,
@@ -137,12 +137,12 @@ def push(
         raise UsageError(
             f"there is a project {project!r}; give another title, or add=True to add to it"
         )
-    made = client.projects.create(title=project, label_config=_view(labels)).id
+    project_id = client.projects.create(title=project, label_config=_view(labels)).id
     try:
         for portion in _portions(tasks):
-            client.projects.import_tasks(made, request=portion)
+            client.projects.import_tasks(project_id, request=portion)
     except BaseException:
-        client.projects.delete(made)
+        client.projects.delete(project_id)
         raise
     return len(tasks)
 
@@ -163,23 +163,27 @@ def pull(
         FormatError: a task without a text, or with several annotations of which none is marked as
             ground truth.
     """
-    asked = dict(fields)
-    if unknown := sorted(asked.keys() - {"annotator", "text", "to_name"}):
+    names_of = dict(fields)
+    if unknown := sorted(names_of.keys() - {"annotator", "text", "to_name"}):
         raise UsageError(
             f"a task has no part {unknown[0]!r}; name a field for annotator, text or to_name"
         )
-    annotator, field, part = (asked.get(name, "") for name in ("annotator", "text", "to_name"))
-    for one in client.tasks.list(project=_number(project, client)):
+    annotator, field, part = (names_of.get(name, "") for name in ("annotator", "text", "to_name"))
+    for task in client.tasks.list(project=_number(project, client)):
         try:
             yield label_studio.from_task(
-                one.dict(), str(one.id), field=field, annotator=annotator, part=part
+                task.dict(), str(task.id), field=field, annotator=annotator, part=part
             )
         except (ValueError, msgspec.ValidationError) as error:
-            raise FormatError(f"{error}", at=f"task {one.id} of {project}") from None
+            raise FormatError(f"{error}", at=f"task {task.id} of {project}") from None
 
 
 def _titled(project: str, client: Any) -> list[int]:
-    return [one.id for one in client.projects.list() if one.title == project]
+    return [
+        project_entry.id
+        for project_entry in client.projects.list()
+        if project_entry.title == project
+    ]
 
 
 def _number(project: str, client: Any) -> int:
@@ -196,19 +200,19 @@ def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
     """Adds tasks to a project; if it fails, deletes those that were made, and a note says what
     may be left.
     """
-    made, unsure, names = list[int](), list[str](), list[str]()
+    ids, unsure, names = list[int](), list[str](), list[str]()
     try:
         for portion in _portions(tasks):
-            unsure += (names := [one["meta"][label_studio.OURS]["id"] for one in portion])
-            told = client.projects.import_tasks(project, request=portion, return_task_ids=True)
-            if numbers := getattr(told, "task_ids", None):  # some editions do not tell them
-                made += numbers
+            unsure += (names := [entry["meta"][label_studio.OURS]["id"] for entry in portion])
+            reply = client.projects.import_tasks(project, request=portion, return_task_ids=True)
+            if numbers := getattr(reply, "task_ids", None):  # some editions do not tell them
+                ids += numbers
                 del unsure[-len(names) :]
     except BaseException as error:
-        _delete(made, client)
-        if made:
+        _delete(ids, client)
+        if ids:
             error.add_note(
-                f"{plural(len(made), 'task')} could not be deleted, ids {made[0]} to {made[-1]}"
+                f"{plural(len(ids), 'task')} could not be deleted, ids {ids[0]} to {ids[-1]}"
             )
         # else they may have come, and the answer be lost
         if 400 <= (getattr(error, "status_code", None) or 0) < 500:
@@ -220,12 +224,12 @@ def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
         raise
 
 
-def _delete(made: list[int], client: Any) -> None:
+def _delete(ids: list[int], client: Any) -> None:
     """Deletes tasks, and takes them out of the list; stops where it fails."""
     with suppress(Exception):
-        while made:
-            client.tasks.delete(str(made[-1]))
-            made.pop()
+        while ids:
+            client.tasks.delete(str(ids[-1]))
+            ids.pop()
 
 
 def _portions(tasks: Iterable[bytes]) -> Iterator[list[Any]]:
@@ -241,10 +245,10 @@ def _portions(tasks: Iterable[bytes]) -> Iterator[list[Any]]:
 
 def _view(labels: Iterable[str]) -> str:
     """Returns the labelling configuration, with the names that the format of tasks has."""
-    shown = "".join(f'<Label value="{escape(one)}"/>' for one in labels)
+    labels_xml = "".join(f'<Label value="{escape(name)}"/>' for name in labels)
     parts = f'<Relations><Relation value="{label_studio.PARTS}"/></Relations>'
     return (
-        f'<View>{parts}<Labels name="label" toName="text">{shown}</Labels><Text name="text" '
+        f'<View>{parts}<Labels name="label" toName="text">{labels_xml}</Labels><Text name="text" '
         'value="$text"/></View>'
     )
 
@@ -297,7 +301,7 @@ class Pull(Overwrite, StrictWriting):
 
 def _run_push(args: Push) -> int:
     """Brings documents into a project; returns the exit code."""
-    tally, types = Tally(), [one for one in args.types.split(",") if one]
+    tally, types = Tally(), [name for name in args.types.split(",") if name]
     report = tally.account.open_report()
     documents = counted_documents(args.files, read_request(args), tally.account)
     with connect_label_studio(args.url) as client:
@@ -318,8 +322,8 @@ def _run_pull(args: Pull) -> int:
     report = tally.account.open_report()
 
     with connect_label_studio(args.url) as client:
-        found = tally.account.counted(pull(args.project, client=client, fields=fields))
-        write_documents(tally.account.passing(found, report), writing, report=report)
+        documents = tally.account.counted(pull(args.project, client=client, fields=fields))
+        write_documents(tally.account.passing(documents, report), writing, report=report)
     tally.account.add(report)
     tally.say(verbose=args.verbose)
     tally.close(writing.path)

@@ -66,7 +66,7 @@ def link(
     opened = find(linker, to_path_list(pack, name="pack"), ontology=ontology).opened()
     return (
         apply(document, patch, step=STEP)
-        for chunk in _asked(documents, opened, keep_links=keep_links, told=told)
+        for chunk in _watched(documents, opened, keep_links=keep_links, told=told)
         for document, patch in zip(chunk, run_on_printed(opened.predict, chunk), strict=True)
     )
 
@@ -98,12 +98,12 @@ def explain(
     opened = find(linker, to_path_list(pack, name="pack")).opened()
     return (
         pair
-        for chunk in _asked(documents, opened, keep_links=keep_links)
+        for chunk in _watched(documents, opened, keep_links=keep_links)
         for pair in zip(chunk, opened.explained(chunk, most=most), strict=True)
     )
 
 
-def _asked(
+def _watched(
     documents: Iterable[Document],
     linker: Linking,
     *,
@@ -113,11 +113,13 @@ def _asked(
     """Yields documents in the form that the linker gets, in portions."""
 
     def bare(document: Document) -> Document:
-        had = sum(bool(one.links) and linker.covers(one.type) for one in document.mentions)
+        had = sum(
+            bool(mention.links) and linker.covers(mention.type) for mention in document.mentions
+        )
         if had:
             told("kept" if keep_links else "replaced", had)
         for kind, mentions in Counter(
-            one.type for one in document.mentions if not linker.covers(one.type)
+            mention.type for mention in document.mentions if not linker.covers(mention.type)
         ).items():
             told(f"{_TYPE}{kind}", mentions)
         return without_links(document, linker.covers) if had and not keep_links else document
@@ -193,16 +195,16 @@ def run(args: Options) -> int:
     write_documents(linked, writing, report=report)
     tally.account.add(report)
     tally.say()
-    others = {
+    without = {
         done.removeprefix(_TYPE): before.pop(done) for done in [*before] if done.startswith(_TYPE)
     }
-    if others:
-        named = ", ".join(
-            f"{kind!r} ({mentions:,})" for kind, mentions in sorted(others.items())[:5]
+    if without:
+        listing = ", ".join(
+            f"{kind!r} ({mentions:,})" for kind, mentions in sorted(without.items())[:5]
         )
         say(
-            f"note: {plural(sum(others.values()), 'mention')} unchanged, because no pack has the "
-            f"type: {named}"
+            f"note: {plural(sum(without.values()), 'mention')} unchanged, because no pack has the "
+            f"type: {listing}"
         )
     for done, mentions in before.items():
         instead = (
@@ -217,13 +219,15 @@ def run(args: Options) -> int:
 
 def _tell(document: Document, decision: Decision, *, as_json: bool) -> None:
     if as_json:
-        found = {"document": document.id, **msgspec.to_builtins(decision)}
-        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+        record = {"document": document.id, **msgspec.to_builtins(decision)}
+        sys.stdout.write(msgspec.json.encode(record).decode() + "\n")
         return
     nil = "" if decision.nil is None else f", none with {decision.nil:.3f}"
     head = f"{document.id} {decision.type} {decision.surface!r}: {_verdict(decision)}"
     sys.stdout.write(f"{head}{plural(len(decision.candidates), 'candidate')}{nil}\n")
-    sys.stdout.writelines(f"  {line}\n" for one in decision.candidates for line in _lines(one))
+    sys.stdout.writelines(
+        f"  {line}\n" for candidate in decision.candidates for line in _lines(candidate)
+    )
 
 
 def _verdict(decision: Decision) -> str:
@@ -236,20 +240,25 @@ def _verdict(decision: Decision) -> str:
 
 def _tell_origins(document: Document, decisions: Sequence[Decision]) -> None:
     """Prints a line for each pack that has candidates, with the dates of their vocabularies."""
-    found: dict[str, set[tuple[str, str]]] = {}
+    origins: dict[str, set[tuple[str, str]]] = {}
     for decision in decisions:
-        for one in decision.candidates:
-            found.setdefault(decision.pack, set()).add((one.curie.partition(":")[0], one.date))
+        for candidate in decision.candidates:
+            origins.setdefault(decision.pack, set()).add(
+                (candidate.curie.partition(":")[0], candidate.date)
+            )
     sys.stdout.writelines(
-        f"{document.id}: candidates are of {name_with_dates(*pair)}\n" for pair in found.items()
+        f"{document.id}: candidates are of {name_with_dates(*pair)}\n" for pair in origins.items()
     )
 
 
-def _lines(one: Candidate) -> Iterator[str]:
-    score = "" if one.probability is None else f" {one.probability:.3f}"
-    name = f" by {one.name!r}" if one.name else ""
-    yield f"{one.curie} {one.label}{score}: {one.tier}{name}, {', '.join(one.ways)}"
-    parts = sorted(one.parts.items(), key=lambda part: (-abs(part[1]), part[0]))
-    told = [f"{what} {value:+.2f}" for what, value in parts if abs(value) >= 0.005]
-    told = told or [f"{what} {value:.2f}" for what, value in one.features.items()]
-    yield f"  {'; '.join(told)}"
+def _lines(candidate: Candidate) -> Iterator[str]:
+    score = "" if candidate.probability is None else f" {candidate.probability:.3f}"
+    name = f" by {candidate.name!r}" if candidate.name else ""
+    yield (
+        f"{candidate.curie} {candidate.label}{score}: {candidate.tier}{name}, "
+        f"{', '.join(candidate.ways)}"
+    )
+    parts = sorted(candidate.parts.items(), key=lambda part: (-abs(part[1]), part[0]))
+    terms = [f"{what} {value:+.2f}" for what, value in parts if abs(value) >= 0.005]
+    terms = terms or [f"{what} {value:.2f}" for what, value in candidate.features.items()]
+    yield f"  {'; '.join(terms)}"

@@ -138,7 +138,7 @@ class _Work:
         names = [str(number) for number in range(1, len(packs) + 1)] if len(packs) > 1 else [""]
         for name in filter(None, names):
             (folder / name).mkdir()
-        found = tuple(
+        parts = tuple(
             self.of_pack(pack, folder / name, target / name, index_of=index)
             for pack, name, index in zip(packs, names, indexes, strict=True)
         )
@@ -146,7 +146,7 @@ class _Work:
             write_several(folder, names)
         if len(self.refused) == len(packs):
             raise self.refused[0]
-        return found
+        return parts
 
     def of_pack(
         self, pack: Pack, folder: Path, target: Path, *, index_of: Path | None
@@ -233,12 +233,12 @@ def _exported(
     with tempfile.TemporaryDirectory() as name:
         graph, tokenizer = Path(name) / "encoder.onnx", Path(name) / "tokenizer.json"
         pad = export_names(settings.dense.encoder, graph, tokenizer, longest=LONGEST)
-        found = ExportedEncoder(graph, tokenizer, pad)
+        encoder = ExportedEncoder(graph, tokenizer, pad)
         names = sum(len(plan_names(pack, settings.dense.types).surfaces) for pack in packs)
         check_size(
-            names, found.opened().width, _existing(place), gigabytes=settings.dense.gigabytes
+            names, encoder.opened().width, _existing(place), gigabytes=settings.dense.gigabytes
         )
-        yield found
+        yield encoder
 
 
 def _check_types(dense: DenseSettings, packs: Sequence[Pack], *, indexed: bool) -> None:
@@ -247,16 +247,17 @@ def _check_types(dense: DenseSettings, packs: Sequence[Pack], *, indexed: bool) 
             "vectors of names belong to an index: ask for a linker that is not small, or for one "
             "without vectors"
         )
-    known = {kind for pack in packs for kind in pack.types}
-    if unknown := sorted(set(dense.types) - known):
+    types_of_packs = {kind for pack in packs for kind in pack.types}
+    if unknown := sorted(set(dense.types) - types_of_packs):
         raise UsageError(
-            f"no pack has the type {unknown[0]!r}; the types are {', '.join(sorted(known))}"
+            f"no pack has the type {unknown[0]!r}; the types are "
+            f"{', '.join(sorted(types_of_packs))}"
         )
 
 
 def _existing(place: Path) -> Path:
     """Returns the folder itself, or the nearest folder above it that exists."""
-    return next(one for one in (place, *place.parents) if one.is_dir())
+    return next(parent for parent in (place, *place.parents) if parent.is_dir())
 
 
 def _copy_index(source: Path, folder: Path, pack: Pack, *, with_dense: bool) -> None:
@@ -311,7 +312,7 @@ def _run_fit(args: Fit) -> int:
     )
     steps = Steps()
     with closing(steps):
-        found = fit_folder(
+        manifests = fit_folder(
             args.packs,
             args.output,
             documents=counted_documents(args.corpus, read_request(args), tally.account)
@@ -322,24 +323,24 @@ def _run_fit(args: Fit) -> int:
             overwrite=args.overwrite,
             told=steps.see,
         )
-    for one in found:
-        emit(msgspec.to_builtins(one), _lines(one), as_json=args.json)
+    for manifest in manifests:
+        emit(msgspec.to_builtins(manifest), _lines(manifest), as_json=args.json)
     tally.say()
     say(f"wrote {args.output}")
     return tally.exit_code(strict=False)
 
 
-def _lines(found: LinkerManifest) -> list[str]:
+def _lines(manifest: LinkerManifest) -> list[str]:
     """Returns the value of each tier as text, one line for each type and tier."""
     lines = [
-        f"{found.pack}:",
+        f"{manifest.pack}:",
         *(
             []
-            if found.rankers
+            if manifest.rankers
             else ["no annotated texts: fixed weights rank candidates; links have no probability"]
         ),
     ]
-    for kind, ranker in found.rankers.items():
+    for kind, ranker in manifest.rankers.items():
         where = ", ".join(ranker.vocabularies) or "every vocabulary"
         lines.append(
             f"{kind}: {ranker.mentions:,} mentions; {where}; NIL below {ranker.threshold:.3f}"
@@ -348,7 +349,7 @@ def _lines(found: LinkerManifest) -> list[str]:
             precision = 100 * facts.right / max(facts.answered, 1)
             coverage = 100 * facts.answered / max(ranker.mentions, 1)
             lines.append(f"  {tier}: {precision:.1f} % right of {coverage:.1f} % of the mentions")
-    few = found.few or {}
+    few = manifest.few or {}
     return [
         *lines,
         *(

@@ -59,21 +59,24 @@ def run(args: Options) -> int:
     if not models and not args.json:
         say("no model comes with this installation; train one, or give a model folder")
     lines = (
-        f"{row['name']}  {_listed(row)}  ({row.get('runtime', row['kind'])}, {row['megabytes']} MB)"
+        f"{row['name']}  {_as_line(row)}  ({row.get('runtime', row['kind'])}, {row['megabytes']} "
+        "MB)"
         for row in rows
     )
     return emit(rows, lines, as_json=args.json, ensure_ascii=True)
 
 
-def _listed(row: Mapping[str, Any]) -> str:
+def _as_line(row: Mapping[str, Any]) -> str:
     apart = f"; on request {', '.join(row['apart'])}" if row.get("apart") else ""
     return ", ".join(row["types"]) + apart
 
 
 def _list_plugins(*, as_json: bool) -> int:
     """Prints the plug-ins, with the reason for those that cannot be used; returns the exit code."""
-    shipped = [one for name in shipped_models() for one in (name, name.partition("@")[0])]
-    found = plugins(
+    shipped = [
+        shown_name for name in shipped_models() for shown_name in (name, name.partition("@")[0])
+    ]
+    installed = plugins(
         {
             "predictors": shipped,
             MODELS: shipped,
@@ -83,14 +86,14 @@ def _list_plugins(*, as_json: bool) -> int:
         }
     )
     if as_json:
-        return emit([one._asdict() for one in found], "", as_json=True, ensure_ascii=True)
-    if not found:
+        return emit([name._asdict() for name in installed], "", as_json=True, ensure_ascii=True)
+    if not installed:
         say("no installed package has plug-ins for Fascicle")
-    for one in found:
-        unusable = " (cannot be used)" if one.problem else ""
-        sys.stdout.write(f"{one.name}  {singular(one.group)} of {one.package}{unusable}\n")
-        if one.problem:
-            say(one.problem)
+    for name in installed:
+        unusable = " (cannot be used)" if name.problem else ""
+        sys.stdout.write(f"{name.name}  {singular(name.group)} of {name.package}{unusable}\n")
+        if name.problem:
+            say(name.problem)
     return 0
 
 
@@ -104,8 +107,8 @@ def _row(name: str) -> dict[str, Any]:
     manifest = read_manifest(folder)
     apart = manifest.decision.apart or ()
     types = [kind for kind in manifest.types if kind not in apart]
-    found = _described(name, "model", types, folder, runtime=manifest.runtime)
-    return found | {"encoder": manifest.encoder, "apart": list(apart)}
+    row = _described(name, "model", types, folder, runtime=manifest.runtime)
+    return row | {"encoder": manifest.encoder, "apart": list(apart)}
 
 
 def _described(

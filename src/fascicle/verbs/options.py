@@ -72,7 +72,7 @@ def number(words: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
         fits: true for an allowed number.
     """
 
-    def read(text: str) -> float:
+    def parse(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
@@ -81,7 +81,7 @@ def number(words: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
             raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give a number {words}")
         return value
 
-    return read
+    return parse
 
 
 def _threads(text: str) -> int:
@@ -97,9 +97,9 @@ def _integer(text: str, *, least: int, most: int = LARGEST) -> int:
         and least <= int(text) <= most
     )
     if not fits:
-        shown = text if len(text) <= _LONGEST_NUMBER else f"{text[:_LONGEST_NUMBER]}..."
+        excerpt = text if len(text) <= _LONGEST_NUMBER else f"{text[:_LONGEST_NUMBER]}..."
         raise argparse.ArgumentTypeError(
-            f"{shown!r} is not allowed, give an integer from {least} to {most:,}"
+            f"{excerpt!r} is not allowed, give an integer from {least} to {most:,}"
         )
     return int(text)
 
@@ -113,9 +113,9 @@ class FormatNames(tuple[str, ...]):
 
     def __new__(cls, names: Iterable[str], *, group: str) -> Self:
         """Takes the own names, and the group of plug-ins."""
-        found = super().__new__(cls, names)
-        found.group = group
-        return found
+        names_of_formats = super().__new__(cls, names)
+        names_of_formats.group = group
+        return names_of_formats
 
     def __contains__(self, name: object) -> bool:
         """True for an own name or that of a plug-in; plug-ins are searched only for other names."""
@@ -143,12 +143,12 @@ class StoreOnce(argparse.Action):
         Raises:
             ArgumentError: the option, or another one with the same destination, was given before.
         """
-        chosen = vars(namespace).setdefault("_chosen", set())
-        if self.dest in chosen:
+        destinations = vars(namespace).setdefault("_chosen", set())
+        if self.dest in destinations:
             raise argparse.ArgumentError(
                 self, "it was chosen before, and a second choice would win in silence; choose once"
             )
-        chosen.add(self.dest)
+        destinations.add(self.dest)
         setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
 
 
@@ -182,23 +182,23 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
         words = self.usage.split()
         flags = [word for word in words if word.startswith("-")]
         count = words.pop() if words[-1] in (*_COUNTS, "...") else ""
-        named = [word for word in words if not word.startswith("-")]
-        found: dict[str, Any] = {
+        values = [word for word in words if not word.startswith("-")]
+        arguments: dict[str, Any] = {
             "help": self.help or help_text.removesuffix(".").replace("%", "%%")
         }
-        if named:
-            found["metavar"] = named[0]
+        if values:
+            arguments["metavar"] = values[0]
         if self.type is not None:
-            found["type"] = self.type
+            arguments["type"] = self.type
         if count in _COUNTS:
-            found["nargs"] = count
+            arguments["nargs"] = count
         if flags:
-            found["dest"] = name
+            arguments["dest"] = name
             if count in ("...", "+"):
-                found |= {"action": "append" if count == "..." else "extend", "default": []}
-            elif not named and "choices" not in self.more:
-                found["action"] = "store_true"
-        return flags or [name], found | self.more
+                arguments |= {"action": "append" if count == "..." else "extend", "default": []}
+            elif not values and "choices" not in self.more:
+                arguments["action"] = "store_true"
+        return flags or [name], arguments | self.more
 
 
 def option(
@@ -224,11 +224,11 @@ def call(function: Callable[..., _R], args: Any, **others: Any) -> _R:
             become tuples.
         others: arguments that are no options, or are built from several.
     """
-    given = vars(args)
-    named = [name for name in inspect.signature(function).parameters if name not in others]
-    found = {name: given[name] for name in named if given.get(name) is not None}
+    values = vars(args)
+    names = [name for name in inspect.signature(function).parameters if name not in others]
+    arguments = {name: values[name] for name in names if values.get(name) is not None}
     return function(
-        **{n: tuple(v) if isinstance(v, list) else v for n, v in found.items()}, **others
+        **{n: tuple(v) if isinstance(v, list) else v for n, v in arguments.items()}, **others
     )
 
 

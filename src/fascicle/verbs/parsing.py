@@ -45,20 +45,22 @@ class Parser(argparse.ArgumentParser):
         Raises:
             UsageError: always.
         """
-        raise UsageError(f"{_explained(message)}; see {self.prog} --help")
+        raise UsageError(f"{_explain(message)}; see {self.prog} --help")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Checks choices as ``argparse`` does, but the message for a wrong format also names the
         plug-ins.
         """
         if isinstance(action.choices, FormatNames) and value not in action.choices:
-            known = ", ".join(
+            listing = ", ".join(
                 map(
                     repr,
                     dict.fromkeys((*action.choices, *plugins.plugin_names(action.choices.group))),
                 )
             )
-            raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {known})")
+            raise argparse.ArgumentError(
+                action, f"invalid choice: {value!r} (choose from {listing})"
+            )
         super()._check_value(action, value)
 
     def format_help(self) -> str:
@@ -118,9 +120,11 @@ def configure(parser: Parser, module: ModuleType) -> None:
     parser.set_defaults(run=refuse)
     commands = commands_of(parser, dest=f"{verb}_command")
     for name, (declared, run) in below.items():
-        told = (declared.__doc__ or "").partition("\n")[0].removesuffix(".")
+        summary = (declared.__doc__ or "").partition("\n")[0].removesuffix(".")
         add_options(
-            add_command(commands, name, help_text=told[:1].lower() + told[1:]), declared, run=run
+            add_command(commands, name, help_text=summary[:1].lower() + summary[1:]),
+            declared,
+            run=run,
         )
 
 
@@ -131,17 +135,17 @@ def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) ->
     parser.in_python = _in_python(declared, parser.prog.removeprefix("fascicle "))
     meanings = attribute_descriptions(declared)
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
-    for owner, name, one in _options_of(declared):
-        group = one.apart or one.group or vars(owner).get("group", "")
+    for owner, name, declared_option in _options_of(declared):
+        group = declared_option.apart or declared_option.group or vars(owner).get("group", "")
         if group not in groups:
             about = vars(owner).get("about")
-            made = (
+            added = (
                 parser.add_mutually_exclusive_group()
-                if one.apart
+                if declared_option.apart
                 else parser.add_argument_group(group, about)
             )
-            groups[group] = made
-        flags, settings = one.arguments(name, meanings.get(name, ""))
+            groups[group] = added
+        flags, settings = declared_option.arguments(name, meanings.get(name, ""))
         groups[group].add_argument(*flags, **settings)
 
 
@@ -149,23 +153,23 @@ def _in_python(declared: type, verb: str) -> str:
     """Returns the equivalent Python call of a command, for the end of its help, from the
     docstring of its options.
     """
-    told = " ".join((declared.__doc__ or "").split())
-    calls: dict[str, str] = dict(re.findall(r"In Python(?: with (--\S+))?: ``(.+?)``", told))
+    text = " ".join((declared.__doc__ or "").split())
+    calls: dict[str, str] = dict(re.findall(r"In Python(?: with (--\S+))?: ``(.+?)``", text))
     if not calls:
         return ""
     call = calls.pop("")
-    others = "".join(f"  {one}  # {verb} {flag}\n" for flag, one in calls.items())
+    calls_of_options = "".join(f"  {call}  # {verb} {flag}\n" for flag, call in calls.items())
     module = call[: call.index("(")].rpartition(".")[0]
-    return f"\nin Python:\n  import {module}\n{others}  {call}\n"
+    return f"\nin Python:\n  import {module}\n{calls_of_options}  {call}\n"
 
 
 def _options_of(declared: type) -> Iterator[tuple[type, str, Option]]:
-    seen: set[str] = set()
+    names: set[str] = set()
     for owner in declared.__mro__:
-        for name, one in vars(owner).items():
-            if isinstance(one, Option) and name not in seen:
-                seen.add(name)
-                yield owner, name, one
+        for name, value in vars(owner).items():
+            if isinstance(value, Option) and name not in names:
+                names.add(name)
+                yield owner, name, value
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
@@ -176,121 +180,123 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
             argument too many.
         OutputError: an output is an input, or two outputs are one.
     """
-    args, others = parser.parse_known_args(argv)
-    chosen: Parser = getattr(args, "parser", parser)
-    for other in others:
+    args, unknown = parser.parse_known_args(argv)
+    command: Parser = getattr(args, "parser", parser)
+    for other in unknown:
         if other.startswith("-") and other != "-":
             name = other.partition("=")[0]
-            allowed = sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", chosen.format_help())))
+            allowed = sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", command.format_help())))
             raise UsageError(
-                f"there is no option {name}{_nearest(name, allowed)}; see {chosen.prog} --help"
+                f"there is no option {name}{_nearest(name, allowed)}; see {command.prog} --help"
             )
-    if others and "files" not in args:
-        raise UsageError(f"{others[0]!r} is one argument too many; see {chosen.prog} --help")
-    if others:
-        args.files = [*args.files, *others]
-    for action in chosen._actions:
+    if unknown and "files" not in args:
+        raise UsageError(f"{unknown[0]!r} is one argument too many; see {command.prog} --help")
+    if unknown:
+        args.files = [*args.files, *unknown]
+    for action in command._actions:
         _refuse_empty_value(action, vars(args))
-    _check_places(chosen._actions, vars(args))
+    _check_places(command._actions, vars(args))
     return args
 
 
-def _refuse_empty_value(action: argparse.Action, given: Mapping[str, Any]) -> None:
+def _refuse_empty_value(action: argparse.Action, values: Mapping[str, Any]) -> None:
     """Refuses ``--option=--``, which argparse parses as an option without a value where a value is
     needed.
 
     An empty name of a place is refused, too: it comes from an unset variable of a script.
     """
-    value = given.get(action.dest)
+    value = values.get(action.dest)
     needs = action.option_strings and action.nargs is None
     if needs and (value == [] != action.default or (isinstance(value, list) and [] in value)):
         raise UsageError(f"{action.option_strings[-1]} needs a value, and -- is none; give one")
-    if action.option_strings and action.type in ROLES and "" in _paths(action, given):
+    if action.option_strings and action.type in ROLES and "" in _paths(action, values):
         raise UsageError(
             f"{action.option_strings[-1]} was given an empty name; give the name of a file or "
             "folder"
         )
 
 
-def _explained(message: str) -> str:
+def _explain(message: str) -> str:
     """Returns argparse's message in other words, where it is about a choice."""
-    found = _CHOICE.match(message)
-    if found is None:
+    match = _CHOICE.match(message)
+    if match is None:
         return message
-    allowed = re.findall(r"[\w.@-]+", found["list"])
-    what = "command" if (found["what"] or "COMMAND") == "COMMAND" else found["what"]
+    allowed = re.findall(r"[\w.@-]+", match["list"])
+    what = "command" if (match["what"] or "COMMAND") == "COMMAND" else match["what"]
     return (
-        f"{what} {found['given']!r} is not known{_nearest(found['given'], allowed)}; choose "
+        f"{what} {match['given']!r} is not known{_nearest(match['given'], allowed)}; choose "
         f"from {', '.join(allowed)}"
     )
 
 
-def _nearest(given: str, allowed: Iterable[str]) -> str:
-    near = difflib.get_close_matches(given, list(allowed), n=1, cutoff=0.5)
+def _nearest(name: str, allowed: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
     return f" (did you mean {near[0]}?)" if near else ""
 
 
-def _check_places(actions: Iterable[argparse.Action], given: Mapping[str, Any]) -> None:
+def _check_places(actions: Iterable[argparse.Action], values: Mapping[str, Any]) -> None:
     """Refuses an output that is an input, and two outputs that are one.
 
     Args:
         actions: of the parser of the command.
-        given: given values, by the name of the option.
+        values: given values, by the name of the option.
 
     Raises:
         OutputError: see `Inputs.refuse`.
     """
     actions = [action for action in actions if action.type in ROLES]
-    written = [
+    outputs = [
         (path, action.type is fills)
         for action in actions
         if action.type is not reads
-        for path in _paths(action, given)
+        for path in _paths(action, values)
     ]
     inputs = Inputs.of(
-        path for action in actions if action.type is reads for path in _paths(action, given)
+        path for action in actions if action.type is reads for path in _paths(action, values)
     )
-    for path, filled in written:
+    for path, filled in outputs:
         inputs.refuse(path, filled=filled)
     inputs.refuse(STDIN)  # for any output: results or messages
-    _check_apart([path for path, _ in written if path != STDIN])
-    if inputs.folders and any(_is_replaced(path, filled=filled) for path, filled in written):
+    _check_apart([path for path, _ in outputs if path != STDIN])
+    if inputs.folders and any(_is_replaced(path, filled=filled) for path, filled in outputs):
         inside = inputs.inside()  # searched only where something may be replaced
-        for path, filled in written:
+        for path, filled in outputs:
             inside.refuse(path, filled=filled)
 
 
 def _check_apart(paths: Iterable[str]) -> None:
-    known: dict[object, str] = {}
+    names: dict[object, str] = {}
     for path in paths:
-        found = stat_or_none(path)
+        status = stat_or_none(path)
         if (
-            found is not None
-            and not stat.S_ISREG(found.st_mode)
-            and not stat.S_ISDIR(found.st_mode)
+            status is not None
+            and not stat.S_ISREG(status.st_mode)
+            and not stat.S_ISDIR(status.st_mode)
         ):
             continue
         try:
-            identity = (found.st_dev, found.st_ino) if found is not None else os.path.realpath(path)
+            identity = (
+                (status.st_dev, status.st_ino) if status is not None else os.path.realpath(path)
+            )
         except ValueError:
             continue  # no file has such a name; opening it raises the error
-        if identity in known:
+        if identity in names:
             raise OutputError(
-                f"{known[identity]} and {path} are one place, and two things are to be written "
+                f"{names[identity]} and {path} are one place, and two things are to be written "
                 "there"
             )
-        known[identity] = path
+        names[identity] = path
 
 
-def _paths(action: argparse.Action, given: Mapping[str, Any]) -> list[str]:
-    value = given.get(action.dest)
+def _paths(action: argparse.Action, values: Mapping[str, Any]) -> list[str]:
+    value = values.get(action.dest)
     if value is None:
         return []
     return [value] if isinstance(value, str) else list(value)
 
 
 def _is_replaced(path: str, *, filled: bool) -> bool:
-    found = stat_or_none(path) if path != STDIN else None
-    return found is not None and (
-        stat.S_ISREG(found.st_mode) or (stat.S_ISDIR(found.st_mode) and not filled)
+    status = stat_or_none(path) if path != STDIN else None
+    return status is not None and (
+        stat.S_ISREG(status.st_mode) or (stat.S_ISDIR(status.st_mode) and not filled)
     )

@@ -94,17 +94,17 @@ def _run_show(args: Show) -> int:
 
 def _run_check(args: Check) -> int:
     """Checks a pipeline; returns the exit code."""
-    found = check(args.pipeline)
+    checked = check(args.pipeline)
     steps = (
         f"{name}\tneeds {', '.join(needs) or 'nothing'}\tgives {', '.join(gives) or 'nothing'}"
-        for name, needs, gives in found.steps
+        for name, needs, gives in checked.steps
     )
-    emit(asdict(found), steps, as_json=args.json)
+    emit(asdict(checked), steps, as_json=args.json)
     if not args.json:
         say(
-            f"{found.name} works: {plural(len(found.steps), 'step')}, "
-            f"{plural(found.rules, 'rule')} and "
-            f"{plural(found.answers, 'known answer')} tried"
+            f"{checked.name} works: {plural(len(checked.steps), 'step')}, "
+            f"{plural(checked.rules, 'rule')} and "
+            f"{plural(checked.answers, 'known answer')} tried"
         )
     return 0
 

@@ -55,11 +55,11 @@ class _Kind(NamedTuple):
     several: bool = False
     systems: bool = False
 
-    def loaded(self, given: Sequence[str], systems: Sequence[str]) -> Any:
+    def loaded(self, paths: Sequence[str], systems: Sequence[str]) -> Any:
         """Returns the data of the picture."""
         if self.systems:
-            return self.load(given[0], systems=systems)
-        return self.load(given if self.several else given[0])
+            return self.load(paths[0], systems=systems)
+        return self.load(paths if self.several else paths[0])
 
 
 def _size_of_violins(data: Distributions) -> tuple[float, float]:
@@ -145,14 +145,15 @@ def plot(
     """
     if kind not in KINDS:
         raise UsageError(f"the kind {kind!r} is not known; choose from {', '.join(KINDS)}")
-    chosen, given, target = KINDS[kind], to_path_list(files), Path(output)
-    if not given:
-        raise UsageError(f"nothing to draw was given; {kind} takes {chosen.help}")
-    if len(given) > 1 and not chosen.several:
-        raise UsageError(f"{len(given)} inputs were given; {kind} draws one file")
-    if systems and not chosen.systems:
+    plot_kind, paths, target = KINDS[kind], to_path_list(files), Path(output)
+    if not paths:
+        raise UsageError(f"nothing to draw was given; {kind} takes {plot_kind.help}")
+    if len(paths) > 1 and not plot_kind.several:
+        raise UsageError(f"{len(paths)} inputs were given; {kind} draws one file")
+    if systems and not plot_kind.systems:
         raise UsageError(
-            f"the system {systems[0]} was chosen, but {kind} draws {chosen.help}; choose no system"
+            f"the system {systems[0]} was chosen, but {kind} draws {plot_kind.help}; choose no "
+            "system"
         )
     if target.suffix not in SUFFIXES:
         raise OutputError(
@@ -163,14 +164,14 @@ def plot(
             f"the title {title!r} has control characters; leave them out, all but line breaks"
         )
     check_target(target, overwrite=overwrite)
-    loaded = chosen.loaded(given, systems)
-    width, height = chosen.size(loaded)
+    loaded = plot_kind.loaded(paths, systems)
+    width, height = plot_kind.size(loaded)
     with open_sheet(width=width, height=height) as figure:
         if title:
             figure.suptitle(title)
-        chosen.draw(figure, loaded)
+        plot_kind.draw(figure, loaded)
         save_figure(figure, target, overwrite=overwrite)
-    return tuple(one.note for one in (loaded if chosen.several else [loaded]) if one.note)
+    return tuple(data.note for data in (loaded if plot_kind.several else [loaded]) if data.note)
 
 
 class Options(Overwrite):

@@ -47,8 +47,8 @@ def end_cleanly() -> Iterator[None]:
     ours = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
-        for one in ours:
-            signal.signal(one, signal.SIG_IGN)  # a second one would interrupt the cleanup
+        for process in ours:
+            signal.signal(process, signal.SIG_IGN)  # a second one would interrupt the cleanup
         raise EndedError(number)
 
     for number in ours:
@@ -75,20 +75,20 @@ def open_streams() -> Iterator[None]:
             except OSError:
                 _take(number)
                 stack.callback(os.close, number)
-        given: tuple[Any, Any, Any] = sys.stdin, sys.stdout, sys.stderr
-        stack.callback(_put_back, given)
-        if given[0] is None:
+        streams: tuple[Any, Any, Any] = sys.stdin, sys.stdout, sys.stderr
+        stack.callback(_put_back, streams)
+        if streams[0] is None:
             sys.stdin = _Closed(
                 InputError("standard input is closed, so nothing can be read from it; give a file")
             )
-        if given[1] is None:
+        if streams[1] is None:
             sys.stdout = _Closed(
                 OutputError(
                     "standard output is closed, so nothing can be written there; open it, or "
                     "give a file with -o"
                 )
             )
-        if given[2] is None:
+        if streams[2] is None:
             sys.stderr = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123
         yield
 
@@ -115,25 +115,25 @@ def quiet_unless_failed(command: Callable[[Any], int]) -> Callable[[Any], int]:
     """
 
     def run(args: Any) -> int:
-        given, kept = sys.stderr, _Kept(sys.stderr)
+        stream, buffer = sys.stderr, _Buffer(sys.stderr)
         code = 1
-        sys.stderr = kept
+        sys.stderr = buffer
         try:
             code = int(command(args))
         finally:
-            sys.stderr = given
+            sys.stderr = stream
             if code:
-                given.write("".join(kept.parts))
+                stream.write("".join(buffer.parts))
         return code
 
     return run
 
 
-class _Kept(io.TextIOBase):
+class _Buffer(io.TextIOBase):
     """Text stream that keeps the last of what is written, and is no terminal."""
 
-    def __init__(self, given: Any) -> None:
-        self._given = given
+    def __init__(self, stream: Any) -> None:
+        self._given = stream
         self.parts: deque[str] = deque(maxlen=_KEPT)
 
     def write(self, text: str, /) -> int:
@@ -169,5 +169,5 @@ def _take(number: int) -> None:
         os.close(opened)
 
 
-def _put_back(given: tuple[Any, Any, Any]) -> None:
-    sys.stdin, sys.stdout, sys.stderr = given
+def _put_back(streams: tuple[Any, Any, Any]) -> None:
+    sys.stdin, sys.stdout, sys.stderr = streams

@@ -64,9 +64,11 @@ class Retry(Declared):
 def _run_ls(args: Ls) -> int:
     """Lists the documents; returns the exit code."""
     records = list_quarantined(args.folder)
-    for one in records:
+    for record in records:
         sys.stdout.write(
-            msgspec.json.encode(one).decode() + "\n" if args.json else "\t".join(_cells(one)) + "\n"
+            msgspec.json.encode(record).decode() + "\n"
+            if args.json
+            else "\t".join(_cells(record)) + "\n"
         )
     say(f"{plural(len(records), 'document')} in quarantine")
     return 0
@@ -86,7 +88,7 @@ def _run_retry(args: Retry) -> int:
 
 
 def _cells(record: Quarantined) -> list[str]:
-    given = (
+    values = (
         record.id,
         record.step,
         record.error,
@@ -94,7 +96,7 @@ def _cells(record: Quarantined) -> list[str]:
         record.input,
         record.message,
     )
-    return [one_line(" ".join(cell.split())) for cell in given]
+    return [one_line(" ".join(cell.split())) for cell in values]
 
 
 COMMANDS = {

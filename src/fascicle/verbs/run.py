@@ -63,9 +63,9 @@ class Options(AllChoices, Strict, Reading):
 
 def run(args: Options) -> int:
     """Runs the pipeline; returns the exit code."""
-    shown, reading = progress(), read_request(args)
+    bar, reading = progress(), read_request(args)
     say_notes(left_out_notes(args.files, format=reading.format))
-    see = partial(_see, shown)
+    see = partial(_see, bar)
     try:
         # Ray prints on standard output, which is for the account
         with contextlib.redirect_stdout(sys.stderr):
@@ -78,7 +78,7 @@ def run(args: Options) -> int:
                 progress=see,
             )
     finally:
-        shown.end()
+        bar.end()
     return print_account(
         totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose
     )
@@ -93,27 +93,27 @@ def print_account(
     tally = Tally()
     tally.account.events.restore(totals.events)
     emit(msgspec.to_builtins(totals), "", as_json=as_json)
-    for one in totals.suspects:
+    for suspect in totals.suspects:
         say(
-            f"suspect: from shard {one.shard} to {one.last} there is "
-            f"{plural(one.mentions, 'mention')} of {one.type}, "
-            f"and not about {one.expected:,}"
+            f"suspect: from shard {suspect.shard} to {suspect.last} there is "
+            f"{plural(suspect.mentions, 'mention')} of {suspect.type}, "
+            f"and not about {suspect.expected:,}"
         )
     for code, count in totals.losses.items():
         say(f"loss {code}: {count:,} ({describe_loss(code)})")
     tally.say(verbose=verbose)
     for reason, count in totals.reasons.items():
         say(f"in quarantine at {reason}: {plural(count, 'document')}")
-    found = plural(sum(totals.mentions.values()), "mention")
+    mentions = plural(sum(totals.mentions.values()), "mention")
     say(
         f"{plural(totals.documents, 'document')} in: {totals.done:,} done in {folder} with "
-        f"{found}, "
+        f"{mentions}, "
         f"{totals.quarantined:,} in quarantine"
     )
     return _QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)
 
 
-def _see(shown: Shown, now: Progress) -> None:
+def _see(bar: Shown, now: Progress) -> None:
     rate = f"{now.characters_per_second / 1e6:.2f} MB/s"
     note = f"{rate}, {now.quarantined:,} in quarantine" if now.quarantined else rate
-    shown.see(now.documents, now.characters, now.of_characters, note=note)
+    bar.see(now.documents, now.characters, now.of_characters, note=note)

@@ -63,21 +63,21 @@ def _serve(  # noqa: PLR0913
 
     if not 0 <= port <= _LAST_PORT:
         raise UsageError(f"port={port} is not allowed; give a number from 0 to {_LAST_PORT}")
-    read = partial(_all_tokens, token_file, tokens_file)
-    token, tokens = read()
-    chosen = replace(settings or ServeSettings(), token=token, tokens=tokens)
-    if not chosen.guarded and host not in LOCAL:
+    read_tokens_again = partial(_all_tokens, token_file, tokens_file)
+    token, tokens = read_tokens_again()
+    limits = replace(settings or ServeSettings(), token=token, tokens=tokens)
+    if not limits.guarded and host not in LOCAL:
         raise UsageError(
             f"host={host} is reached from other machines, and there is no token; put one into a "
             "file and name "
             f"it with token_file=FILE, set {_TOKEN}, or listen at 127.0.0.1"
         )
-    given = [*pipelines, *([str(demo_pipeline())] if demo else ())]
-    if not given:
+    names = [*pipelines, *([str(demo_pipeline())] if demo else ())]
+    if not names:
         raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
-    again = read if token_file or tokens_file else None
-    openers = pipeline_openers(given, choices=choices)
-    run(openers, chosen, host, port, tokens=again, started=started)
+    again = read_tokens_again if token_file or tokens_file else None
+    openers = pipeline_openers(names, choices=choices)
+    run(openers, limits, host, port, tokens=again, started=started)
 
 
 def app(
@@ -99,8 +99,8 @@ def app(
     from fascicle.serving.app import create_app
     from fascicle.serving.server import pipeline_openers
 
-    given = [os.fspath(one) for one in pipelines]
-    return create_app(pipeline_openers(given, choices=choices), settings)
+    names = [os.fspath(name) for name in pipelines]
+    return create_app(pipeline_openers(names, choices=choices), settings)
 
 
 def read_token(path: str) -> str:
@@ -112,14 +112,14 @@ def read_token(path: str) -> str:
     if not path:
         return os.environ.get(_TOKEN, "").strip()
     try:
-        found = Path(path).expanduser().read_text(encoding="utf-8").strip()
+        token = Path(path).expanduser().read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"the token cannot be read from {path} ({error})", file=path, code="unreadable"
         ) from None
-    if not found:
+    if not token:
         raise InputError(f"{path} is empty; put the token into it", file=path, code="empty")
-    return found
+    return token
 
 
 def _all_tokens(token_file: str, tokens_file: str) -> tuple[str, tuple[NamedToken, ...] | None]:

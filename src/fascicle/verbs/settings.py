@@ -33,38 +33,40 @@ class Options:
 
 def run(args: Options) -> int:
     """Prints the list; returns the exit code."""
-    found = _choose_settings(tuple(tables()), args.names)
-    text = "\n".join(line for table in found for line in _lines(table)).lstrip("\n") + "\n"
-    return emit([asdict(table) for table in found], text, as_json=args.json, ensure_ascii=True)
+    chosen_tables = _choose_settings(tuple(tables()), args.names)
+    text = "\n".join(line for table in chosen_tables for line in _lines(table)).lstrip("\n") + "\n"
+    return emit(
+        [asdict(table) for table in chosen_tables], text, as_json=args.json, ensure_ascii=True
+    )
 
 
-def _choose_settings(listed: Sequence[Table], names: Sequence[str]) -> list[Table]:
+def _choose_settings(every: Sequence[Table], names: Sequence[str]) -> list[Table]:
     """Returns the tables with the keys that match all names.
 
     Raises:
         UsageError: no key matches; the message names the nearest one.
     """
-    found = []
-    for table in listed:
+    chosen_tables = []
+    for table in every:
         keys = tuple(key for key in table.keys if all(_has(name, table, key) for name in names))
         if keys:
-            found.append(replace(table, keys=keys))
-    if not found:
-        known = {_full(table, key): None for table in listed for key in table.keys}
-        known |= {key.name: None for table in listed for key in table.keys}
-        near = difflib.get_close_matches(names[-1], list(known), n=1)
+            chosen_tables.append(replace(table, keys=keys))
+    if not chosen_tables:
+        names_of_keys = {_full(table, key): None for table in every for key in table.keys}
+        names_of_keys |= {key.name: None for table in every for key in table.keys}
+        near = difflib.get_close_matches(names[-1], list(names_of_keys), n=1)
         hint = f"did you mean {near[0]}?" if near else "fascicle settings lists all keys"
         raise UsageError(f"no key of a recipe has the name {' '.join(names)}; {hint}")
-    return found
+    return chosen_tables
 
 
 def _has(name: str, table: Table, key: Key) -> bool:
-    wanted = name.strip("[]").lower()
+    lowered = name.strip("[]").lower()
     kinds = (table.recipe, *table.recipe.split())
     return (
-        wanted in _full(table, key)
-        or wanted == table.family
-        or any(kind.startswith(wanted) for kind in kinds)
+        lowered in _full(table, key)
+        or lowered == table.family
+        or any(kind.startswith(lowered) for kind in kinds)
     )
 
 

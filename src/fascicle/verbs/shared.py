@@ -131,9 +131,11 @@ def output_format(default: str) -> Any:
     Args:
         default: description of the default.
     """
-    listed = "; ".join(f"{name}: {item.means}" for name, item in FORMATS.items() if item.annotated)
-    told = f"format of the output; default: {default}; {listed}; or a plug-in"
-    return option("--format FORMAT", choices=_OUTPUTS, help=told)
+    descriptions = "; ".join(
+        f"{name}: {item.means}" for name, item in FORMATS.items() if item.annotated
+    )
+    usage = f"format of the output; default: {default}; {descriptions}; or a plug-in"
+    return option("--format FORMAT", choices=_OUTPUTS, help=usage)
 
 
 ONTOLOGY: Final[Any] = option("--ontology PREFIX", action=StoreOnce, default="")
@@ -302,14 +304,14 @@ def type_mapping(args: Any) -> dict[str, str]:
     Raises:
         UsageError: a type that was given two names.
     """
-    found: dict[str, str] = {}
+    mapping: dict[str, str] = {}
     for text in args.types:
         name, sign, other = text.partition("=")
-        if found.setdefault(name, other if sign else name) != (other if sign else name):
+        if mapping.setdefault(name, other if sign else name) != (other if sign else name):
             raise UsageError(
                 f"--type {text} gives {name!r} another name than before; give each type once"
             )
-    return found
+    return mapping
 
 
 def read_request(args: ReadingDetails, *, role: str = "input") -> ReadRequest:

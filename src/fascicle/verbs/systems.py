@@ -135,13 +135,13 @@ def system_columns(args: Any) -> SomeColumns | None:
     if args.gold_column is None and not args.pred_column:
         return None
     if args.gold_column is None or not args.pred_column:
-        given, other = (
+        present, missing = (
             ("--gold-column", "--pred-column")
             if not args.pred_column
             else ("--pred-column", "--gold-column")
         )
         raise UsageError(
-            f"{given} was given without {other}; give both, for example --gold-column 1 "
+            f"{present} was given without {missing}; give both, for example --gold-column 1 "
             "--pred-column 2"
         )
     if args.files:
@@ -161,9 +161,9 @@ def system_columns(args: Any) -> SomeColumns | None:
             f"column {twice} was given twice; the word, the gold and each system have a column "
             "of their own"
         )
-    name, one = stem(args.gold), len(args.pred_column) == 1
+    name, is_single = stem(args.gold), len(args.pred_column) == 1
     predicted = {
-        name if one else f"{name} column {column}": f"{token},{column}"
+        name if is_single else f"{name} column {column}": f"{token},{column}"
         for column in args.pred_column
     }
     return SomeColumns(gold=f"{token},{args.gold_column}", predicted=predicted)

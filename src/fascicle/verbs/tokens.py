@@ -67,8 +67,8 @@ def _run_withdraw(args: Withdraw) -> int:
 
 def _run_ls(args: Ls) -> int:
     """Lists tokens; returns the exit code."""
-    for one in read_tokens(args.path):
-        sys.stdout.write(f"{one.name}\t{one.role}\t{one.made}\n")
+    for token in read_tokens(args.path):
+        sys.stdout.write(f"{token.name}\t{token.role}\t{token.made}\n")
     return 0
 
 

@@ -91,15 +91,16 @@ def run_kind(args: Options, *, kind: str, table: str, aim: str) -> int:
         RecipeError: the recipe is of another kind.
     """
     values = merge_tables(read_toml(Path(args.recipe)), parse_changes(args.set))
-    found = recipe_kind(values)
-    if found != kind and table in values:
-        right = {"distil": "distill", "pretraining": "pretrain"}.get(found, "train")
+    actual_kind = recipe_kind(values)
+    if actual_kind != kind and table in values:
+        right = {"distil": "distill", "pretraining": "pretrain"}.get(actual_kind, "train")
         raise RecipeError(
-            f"the recipe has a table [{table}], but is one of another training ({found}); use "
+            f"the recipe has a table [{table}], but is one of another training "
+            f"({actual_kind}); use "
             f"fascicle {right}",
             at=args.recipe,
         )
-    if found != kind:
+    if actual_kind != kind:
         raise RecipeError(
             f"the recipe has no table [{table}], so there is nothing to {aim}; add one, or use "
             "fascicle train",
@@ -219,12 +220,15 @@ def _confusion_lines(typing: TypingScores) -> list[str]:
     frequent types as one.
     """
     names = list(typing.types)
-    shown, rest = names[:_SHOWN], names[_SHOWN:]
-    groups = [[name] for name in shown] + ([rest] if rest else [])
-    titles = [*shown, *([f"{len(rest)} others"] if rest else [])]
+    first, rest = names[:_SHOWN], names[_SHOWN:]
+    groups = [[name] for name in first] + ([rest] if rest else [])
+    titles = [*first, *([f"{len(rest)} others"] if rest else [])]
     table_ = [["gold \\ said", *titles, "right"]]
     for title, golds in zip(titles, groups, strict=True):
-        row = [sum(typing.confusion.get((g, s), 0) for g in golds for s in said) for said in groups]
+        row = [
+            sum(typing.confusion.get((g, s), 0) for g in golds for s in predicted)
+            for predicted in groups
+        ]
         right = sum(typing.confusion.get((g, g), 0) for g in golds)
         total = sum(row)
         table_.append(
@@ -306,19 +310,19 @@ def _fitted(scores: HeadScores) -> str:
     if "nothing" not in scores.tuned:
         return ""
     if own := scores.tuned.get("nothing_by_type"):
-        shown = ", ".join(f"{name} {value:g}" for name, value in own.items())
-        return f"decision.nothing_by_type for the head {scores.head}, fitted on dev: {shown}"
-    chosen, tried = (
+        values = ", ".join(f"{name} {value:g}" for name, value in own.items())
+        return f"decision.nothing_by_type for the head {scores.head}, fitted on dev: {values}"
+    best, tried = (
         scores.tuned["nothing"],
         [float(value) for value in scores.tuned["dev_f1_by_nothing"]],
     )
-    most = "largest" if chosen == max(tried) else "smallest"
+    most = "largest" if best == max(tried) else "smallest"
     edge = (
         f"; it is the {most} value tried, and a better one may lie beyond"
-        if chosen in (min(tried), max(tried))
+        if best in (min(tried), max(tried))
         else ""
     )
-    return f"decision.nothing = {chosen:g} for the head {scores.head}, fitted on dev{edge}"
+    return f"decision.nothing = {best:g} for the head {scores.head}, fitted on dev{edge}"
 
 
 def _rules(scores: HeadScores) -> str:
@@ -363,11 +367,12 @@ def _filter(finished: FilterFinished) -> Iterator[str]:
 
 
 def _pretraining(finished: PretrainingFinished) -> str:
-    found = finished.held_out
+    held_out = finished.held_out
     scored = (
         ""
-        if found is None
-        else f"held-out pseudo-perplexity {found['perplexity']:.2f} ({found['pieces']:,} pieces)\n"
+        if held_out is None
+        else f"held-out pseudo-perplexity {held_out['perplexity']:.2f} ({held_out['pieces']:,} "
+        "pieces)\n"
     )
     return f"{scored}{finished.pieces:,} pieces read in {finished.cost:,.0f} s\n"
 

@@ -144,20 +144,20 @@ def score_types(
     from fascicle.training.typer.scores import given_mentions, score_typer, to_distributions
 
     events = events or EventCounts()
-    training, right = (open_gold(one, events=events).documents for one in (train, gold))
+    training, right = (open_gold(path, events=events).documents for path in (train, gold))
     lookup = fit_lookup(training_pairs(map(typer.reader, training)))
     if not any(document.layer(GOLD) for document in right):
         raise InputError(
             f"{input_path(gold)} holds no gold mention, so there is nothing to type; give "
             "annotated text"
         )
-    given = given_mentions(typer, right)
+    mentions = given_mentions(typer, right)
     if distributions:
         header = DistributionsHeader(
             model=typer.manifest.name, family="span-typer", definition="softmax", types=typer.types
         )
-        write(distributions, header, to_distributions(given, typer.types), overwrite=overwrite)
-    return score_typer(typer, right, lookup, mentions=given)
+        write(distributions, header, to_distributions(mentions, typer.types), overwrite=overwrite)
+    return score_typer(typer, right, lookup, mentions=mentions)
 
 
 class Train(train.Options):

@@ -137,28 +137,28 @@ def train_vectors(
         InputError: a file that cannot be read, or no word.
         OutputError: the file exists.
     """
-    chosen, request = settings or VectorsSettings(), reading or ReadRequest()
+    options, request = settings or VectorsSettings(), reading or ReadRequest()
     check_target(output, overwrite=overwrite)
     paths = expand_paths(to_path_list(files), request)
-    if not chosen.all_parts:
+    if not options.all_parts:
         for path in paths:
             _check_part(path)
     documents = watch(document for path in paths for document in read_file(path, request))
     sentences = sentence_words(
-        documents, segmenter_name=chosen.segmenter, lowercase=chosen.lowercase
+        documents, segmenter_name=options.segmenter, lowercase=options.lowercase
     )
     table = count_cooccurrence(
-        sentences, window=chosen.window, least=chosen.least, most=chosen.words
+        sentences, window=options.window, least=options.least, most=options.words
     )
     tell(
         f"{plural(len(table.words), 'word')} ({table.left_out:,} left out), "
         f"{len(table.values):,} counts of two "
         "together"
     )
-    passes = chosen.glove.passes
+    passes = options.glove.passes
     vectors = train_glove(
         table,
-        chosen.glove,
+        options.glove,
         tell=lambda number, loss: tell(f"pass {number}/{passes}: mean loss {loss:.5f}"),
     )
     write_vectors(Path(output), vectors, overwrite=overwrite)
@@ -175,9 +175,9 @@ def _check_part(path: str) -> None:
         folders = {
             part.casefold() for name in tree.names for part in PurePosixPath(name).parent.parts
         }
-    if folders & _TRAIN and (others := sorted(folders & _HELD_OUT)):
+    if folders & _TRAIN and (held_out := sorted(folders & _HELD_OUT)):
         raise UsageError(
-            f"{path} holds the part {others[0]!r} beside the training part, whose words the "
+            f"{path} holds the part {held_out[0]!r} beside the training part, whose words the "
             "vectors would know; give "
             "the training part alone, or all_parts=True"
         )

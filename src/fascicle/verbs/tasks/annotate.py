@@ -78,11 +78,11 @@ class AnnotateRequest(msgspec.Struct, frozen=True, kw_only=True):
     also_read: tuple[str, ...] = ()
 
 
-def held_links(held: HeldFields) -> HeldLinks:
+def held_links(format_holds: HeldFields) -> HeldLinks:
     """Returns what an output holds of links."""
     from fascicle.runtime.composing import HeldLinks
 
-    return HeldLinks(any="links" in held.fields, keep=held.links)
+    return HeldLinks(any="links" in format_holds.fields, keep=format_holds.links)
 
 
 @contextmanager
@@ -172,16 +172,16 @@ def annotate(  # noqa: PLR0913 - as users say it
         assertions=assertions if isinstance(assertions, bool) else os.fspath(assertions),
     )
 
-    def opener(held: HeldFields) -> Annotator:
-        return open_model(to_path_list(model, name="model"), choices, held=held_links(held))
+    def opener(format_holds: HeldFields) -> Annotator:
+        return open_model(to_path_list(model, name="model"), choices, held=held_links(format_holds))
 
     if not progress:
         return annotate_files(request, opener)
-    shown = choose_progress()
+    bar = choose_progress()
     try:
-        return annotate_files(request, opener, listener=ProgressCallbacks(seen=shown.see))
+        return annotate_files(request, opener, listener=ProgressCallbacks(seen=bar.see))
     finally:
-        shown.end()
+        bar.end()
 
 
 def annotate_files(
@@ -214,17 +214,19 @@ def annotate_files(
         InputError: no input can be read, or every document was set aside.
         LossError: the format would lose something of a document, and that is refused.
     """
-    given = resolve_inputs(request.files, request.texts, request.reading)
-    to = destination(given.inputs, request.writing, several=len(request.files) > 1)
+    resolved = resolve_inputs(request.files, request.texts, request.reading)
+    to = destination(resolved.inputs, request.writing, several=len(request.files) > 1)
     to.refuse(
-        Inputs.of([*request.also_read, *(one.name for one in given.inputs if one.text is None)])
+        Inputs.of(
+            [*request.also_read, *(entry.name for entry in resolved.inputs if entry.text is None)]
+        )
     )
     listener = ProgressCallbacks() if listener is None else listener
-    for note in notes_on(given.places, format=request.reading.format):
+    for note in notes_on(resolved.places, format=request.reading.format):
         listener.tell(f"note: {note}")
     work = _Work(
         request=request,
-        given=given,
+        given=resolved,
         to=to,
         predictor=open_predictor(to.format.writer.holds),
         account=Account() if account is None else account,
@@ -276,8 +278,8 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
         )
         with report_interruption(part, self.to.path, self.listener):
             if part.done is not None:
-                done = plural(part.done["documents"], "document")
-                self.listener.tell(f"going on after {done} of the interrupted run")
+                count = plural(part.done["documents"], "document")
+                self.listener.tell(f"going on after {count} of the interrupted run")
             self._write_one(part=part, opened=part.opened)
 
     def _write_each(self, outputs: OutputFiles) -> None:
@@ -289,10 +291,10 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
                     self.listener.tell(
                         f"going on after {plural(len(files.done), 'file')} of the interrupted run"
                     )
-                for one in self._run().by_input(
+                for source in self._run().by_input(
                     self.given.documents(self.account.reading), done=files.done
                 ):
-                    self._write_input(one, outputs.of[one.name], files)
+                    self._write_input(source, outputs.of[source.name], files)
                 self.account.refuse_nothing()
         except BaseException:
             if files.kept:
@@ -301,19 +303,19 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
                 )
             raise
 
-    def _write_input(self, one: OfInput, place: Path, files: FolderRun) -> None:
+    def _write_input(self, source: OfInput, place: Path, files: FolderRun) -> None:
         def opened(path: Any, *, overwrite: bool = False) -> Any:
-            return files.opened(one.name, one.facts)
+            return files.opened(source.name, source.facts)
 
         try:
             write_documents(
-                one.documents(), self._writing(str(place)), report=one.report, opened=opened
+                source.documents(), self._writing(str(place)), report=source.report, opened=opened
             )
         except NothingError:
             return
         finally:
-            one.close()
-        self.listener.wrote(place, one.report)
+            source.close()
+        self.listener.wrote(place, source.report)
 
     def _writing(self, path: str) -> WriteRequest:
         """Returns the write request for one file, with the predictor as its source."""

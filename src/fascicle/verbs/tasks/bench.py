@@ -105,23 +105,25 @@ def bench(
     """
     from fascicle.training.experiments.queue import check_installed, run_tasks, tasks_of
 
-    chosen = settings or BenchSettings()
-    deadline = None if chosen.minutes is None else time.time() + 60 * chosen.minutes
-    read, planned, results = _planned(grid, chosen)
+    options = settings or BenchSettings()
+    deadline = None if options.minutes is None else time.time() + 60 * options.minutes
+    grid_settings, planned, results = _planned(grid, options)
     check_installed()
     _check_folder(results)
     _check_results(planned, os.fspath(grid), results)
     book = _Book(planned=planned, tell=tell)
-    able = _able(_possible(planned, book), named=bool(chosen.only), book=book)
-    tasks = tasks_of(read, able, results=results, threads=run_threads(chosen), deadline=deadline)
-    _say_plan(read, planned, len(tasks), tell)
+    able = _able(_possible(planned, book), named=bool(options.only), book=book)
+    tasks = tasks_of(
+        grid_settings, able, results=results, threads=run_threads(options), deadline=deadline
+    )
+    _say_plan(grid_settings, planned, len(tasks), tell)
     for event in run_tasks(
-        [msgspec.structs.replace(task, debug=chosen.debug) for task in tasks], jobs=chosen.jobs
+        [msgspec.structs.replace(task, debug=options.debug) for task in tasks], jobs=options.jobs
     ):
         _report(event, book, tell_more)
     for line in _mixed(planned, results):
         tell(line)
-    return Benched(grid=read.name, results=results, rows=book.rows(results))
+    return Benched(grid=grid_settings.name, results=results, rows=book.rows(results))
 
 
 @validate_arguments
@@ -166,10 +168,10 @@ def _planned(
 
 def _check_folder(results: Path) -> None:
     """Refuses a place for results where no folder can be created, before hours of training."""
-    there = next((place for place in (results, *results.parents) if place.exists()), results)
-    if not there.is_dir() or not os.access(there, os.W_OK):
+    existing = next((place for place in (results, *results.parents) if place.exists()), results)
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
         raise OutputError(
-            f"results cannot be written to {results}: {there} is not a folder to write in; give "
+            f"results cannot be written to {results}: {existing} is not a folder to write in; give "
             "another results=FOLDER"
         )
 
@@ -178,15 +180,15 @@ def _check_results(planned: Sequence[Planned], grid: str, results: Path) -> None
     """Refuses to overwrite files that are no results, or that are inputs."""
     from fascicle.training.experiments.results import check_result, result_paths
 
-    origins = {str(found.run.origin) for found in planned}
+    origins = {str(run.run.origin) for run in planned}
     inputs = Inputs.of(
-        [grid, *origins, *(path for found in planned for path in found.recipe.files().values())]
+        [grid, *origins, *(path for run in planned for path in run.recipe.files().values())]
     )
-    for found in planned:
-        if found.state not in ("done", "unable"):
-            for path in result_paths(results, found.run.name):
+    for run in planned:
+        if run.state not in ("done", "unable"):
+            for path in result_paths(results, run.run.name):
                 inputs.refuse(path, filled=True)
-            check_result(results, found.run.name)
+            check_result(results, run.run.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,14 +218,14 @@ class _Book:
         from fascicle.training.experiments.results import read_result
 
         rows = []
-        for found in self.planned:
-            name = found.run.name
-            state = self.ends.get(name, found.state)
+        for run in self.planned:
+            name = run.run.name
+            state = self.ends.get(name, run.state)
             row: dict[str, Any] = {
                 "run": name,
                 "state": state,
-                "hash": found.hash,
-                "tier": found.run.tier,
+                "hash": run.hash,
+                "tier": run.run.tier,
             }
             if state in ("done", "trained", "collected"):
                 row |= _figures(read_result(results, name))
@@ -248,8 +250,8 @@ def _mixed(planned: Sequence[Planned], results: Path) -> Iterator[str]:
     from fascicle.training.experiments.results import other_conditions, read_result
 
     cells: dict[str, list[str]] = {}
-    for found in planned:
-        cells.setdefault(found.run.recipe.name, []).append(found.run.name)
+    for run in planned:
+        cells.setdefault(run.run.recipe.name, []).append(run.run.name)
     for name, runs in cells.items():
         values = [value for run in runs if (value := read_result(results, run))]
         if other := other_conditions(values):
@@ -263,8 +265,8 @@ def _f1(scores: dict[str, Any] | None) -> float | None:
     """Returns F1 of recognition; a filter has none, and a span typer only where it finds
     mentions.
     """
-    found = scores.get("found", scores) if scores else None
-    return found[found.get("average", "micro")]["f1"] if found else None
+    part_scores = scores.get("found", scores) if scores else None
+    return part_scores[part_scores.get("average", "micro")]["f1"] if part_scores else None
 
 
 def _possible(planned: Sequence[Planned], book: _Book) -> list[Planned]:
@@ -273,12 +275,12 @@ def _possible(planned: Sequence[Planned], book: _Book) -> list[Planned]:
     Raises:
         UsageError: nothing can, and nothing is done.
     """
-    unable = [found for found in planned if found.state == "unable"]
+    unable = [run for run in planned if run.state == "unable"]
     if unable and len(unable) == len(planned):
         raise UsageError(unable[0].problem)
-    for found in unable:
-        book.failed(found.run.name, found.problem)
-    return [found for found in planned if found.state != "unable"]
+    for run in unable:
+        book.failed(run.run.name, run.problem)
+    return [run for run in planned if run.state != "unable"]
 
 
 def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Planned]:
@@ -288,9 +290,7 @@ def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Plann
     from fascicle.training.experiments.queue import has_accelerator
 
     waiting = [
-        found
-        for found in planned
-        if found.run.tier == "gpu" and found.state not in ("done", "complete")
+        run for run in planned if run.run.tier == "gpu" and run.state not in ("done", "complete")
     ]
     if named or not waiting or has_accelerator():
         return list(planned)
@@ -299,21 +299,21 @@ def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Plann
         "with only=NAME to "
         "run them on the CPU all the same"
     )
-    for found in waiting:
-        book.ends[found.run.name] = "left"
-        book.errors[found.run.name] = "no accelerator"
-    return [found for found in planned if found not in waiting]
+    for run in waiting:
+        book.ends[run.run.name] = "left"
+        book.errors[run.run.name] = "no accelerator"
+    return [run for run in planned if run not in waiting]
 
 
 def _say_plan(
     grid: Grid, planned: Sequence[Planned], count: int, tell: Callable[[str], None]
 ) -> None:
-    done = sum(found.state == "done" for found in planned)
-    tell(f"grid {grid.name}: {plural(len(planned), 'run')}, {done} done before, {count} to do")
-    for found in planned:
-        if found.stale:
+    finished = sum(run.state == "done" for run in planned)
+    tell(f"grid {grid.name}: {plural(len(planned), 'run')}, {finished} done before, {count} to do")
+    for run in planned:
+        if run.stale:
             tell(
-                f"{found.run.name}: its results are of another recipe or other data, so it is "
+                f"{run.run.name}: its results are of another recipe or other data, so it is "
                 "run again"
             )
 

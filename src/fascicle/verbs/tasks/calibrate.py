@@ -151,7 +151,7 @@ def calibrate(
             folder, has no mention of a type, or nothing can be fitted on it.
         OutputError: the folder exists.
     """
-    chosen, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
+    options, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
     path = scoring.input_path(gold)
     if path == STDIN:
         raise UsageError(
@@ -159,37 +159,38 @@ def calibrate(
         )
     source = find_model(model)
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
-    wanted = scoring.scored_types(chosen.types)
-    predictor, before = _opened(source, chosen)
-    manifest = with_name(before, chosen.name)
-    wanted.check(manifest.types, system=manifest.name)
-    given = scoring.open_gold(gold, events=events).documents
+    scored = scoring.scored_types(options.types)
+    predictor, before = _opened(source, options)
+    manifest = with_name(before, options.name)
+    scored.check(manifest.types, system=manifest.name)
+    gold_documents = scoring.open_gold(gold, events=events).documents
     cuts = segmenter(predictor.segmenter).sentences
     scoring.check_no_training_text(
-        given, training_hashes(source), path=path, model=manifest.name, cuts=cuts
+        gold_documents, training_hashes(source), path=path, model=manifest.name, cuts=cuts
     )
-    documents = wanted.of_gold(given, path=path)
-    found = _said(predictor, documents, events, watch)
+    documents = scored.of_gold(gold_documents, path=path)
+    predicted = _predict(predictor, documents, events, watch)
     sha256 = source_sha256(path)
     work = _Fitting(
-        documents=documents, found=found, wanted=wanted, chosen_on=sha256, apart=predictor.apart
+        documents=documents, found=predicted, wanted=scored, chosen_on=sha256, apart=predictor.apart
     )
-    notes = list(_notes(manifest, documents, settings=chosen))
+    notes = list(_notes(manifest, documents, settings=options))
     try:
-        fitted = work.scores(chosen, manifest.types) if chosen.changes_scores else None
+        fitted = work.scores(options, manifest.types) if options.changes_scores else None
     except InputError as error:
         raise InputError(f"{manifest.name} on {path}: {error}") from None
     notes += fitted.notes if fitted else ()
     rules = None
-    if chosen.abbreviations:
+    if options.abbreviations:
         rules = work.rules(fitted.calibration if fitted else None, manifest.types)
         notes += _rules_note(rules, documents)
     decided = _decided(manifest, fitted, rules)
-    made = Calibrated(
+    calibrated = Calibrated(
         folder=output, manifest=decided, fitted=fitted, abbreviations=rules, notes=tuple(notes)
     )
     return replace(
-        made, manifest=write_copy(source, decided, output, card=_card(made), overwrite=overwrite)
+        calibrated,
+        manifest=write_copy(source, decided, output, card=_card(calibrated), overwrite=overwrite),
     )
 
 
@@ -295,34 +296,36 @@ class _Fitting:
         """
         gold = layers(self.documents)
         check_gold(sum(map(len, gold.values())))
-        found = {key: _kept(mentions, calibration, types) for key, mentions in self.found.items()}
+        mentions_of = {
+            key: _rescore(mentions, calibration, types) for key, mentions in self.found.items()
+        }
 
         def merit(changed: Found) -> float:
             return score(gold, self.wanted.among(changed)).micro.f1
 
         return fit_rules(
-            self.documents, found, merit=merit, chosen_on=self.chosen_on, apart=self.apart
+            self.documents, mentions_of, merit=merit, chosen_on=self.chosen_on, apart=self.apart
         )
 
 
-def _kept(
+def _rescore(
     mentions: tuple[Mention, ...], calibration: Calibration | None, types: Sequence[str]
 ) -> tuple[Mention, ...]:
     """Returns the mentions of a document under a calibration."""
     if calibration is None:
         return mentions
     scores = calibrate_scores(
-        np.array([one.score for one in mentions], dtype=np.float64), calibration
+        np.array([mention.score for mention in mentions], dtype=np.float64), calibration
     ).tolist()
     least = dict(zip(types, type_thresholds(calibration, types).tolist(), strict=True))
     return tuple(
-        msgspec.structs.replace(one, score=value)
-        for one, value in zip(mentions, scores, strict=True)
-        if value >= least[one.type]
+        msgspec.structs.replace(mention, score=value)
+        for mention, value in zip(mentions, scores, strict=True)
+        if value >= least[mention.type]
     )
 
 
-def _said(
+def _predict(
     predictor: Annotator, documents: Sequence[Document], events: EventCounts, watch: Watch
 ) -> Found:
     """Predicts on documents whose own mentions are removed."""
@@ -353,8 +356,8 @@ def _notes(
     counts = Counter(mention.type for document in gold for mention in set(document.layer(GOLD)))
     strange = {name: count for name, count in counts.items() if name not in manifest.types}
     if strange:
-        listed = ", ".join(f"{name!r} ({count:,})" for name, count in strange.items())
-        yield f"the model lacks types of the gold, {listed}; their mentions count as missed"
+        listing = ", ".join(f"{name!r} ({count:,})" for name, count in strange.items())
+        yield f"the model lacks types of the gold, {listing}; their mentions count as missed"
 
 
 def _rules_note(fitted: FittedRules, documents: Sequence[Document]) -> Iterator[str]:
@@ -422,14 +425,17 @@ def write_copy(
         return write_manifest(place, manifest)
 
 
-def _card(made: Calibrated) -> str:
+def _card(calibrated: Calibrated) -> str:
     chosen_on, lines = "", list[str]()
-    if made.calibration:
-        chosen_on, lines = made.calibration.chosen_on, describe_calibration(made.calibration)
-    if made.abbreviations:
+    if calibrated.calibration:
         chosen_on, lines = (
-            made.abbreviations.rules.chosen_on,
-            [*lines, *describe_rules(made.abbreviations)],
+            calibrated.calibration.chosen_on,
+            describe_calibration(calibrated.calibration),
+        )
+    if calibrated.abbreviations:
+        chosen_on, lines = (
+            calibrated.abbreviations.rules.chosen_on,
+            [*lines, *describe_rules(calibrated.abbreviations)],
         )
     return (
         "This is a copy whose decision was fitted on development data (sha256 "

@@ -103,55 +103,57 @@ def calibrate_documents(  # noqa: PLR0913
     from fascicle.runtime.answer import known_names
 
     events, output = events or EventCounts(), Path(folder)
-    names = _names([scoring.input_path(one) for one in gold])
+    names = _names([scoring.input_path(path) for path in gold])
     source = find_model(model)
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
     predictor, before = _opened(source, threads)
     cuts = segmenter(predictor.segmenter).sentences
-    wanted = scoring.scored_types(types)
-    wanted.check(predictor.types, system=predictor.name)
+    scored = scoring.scored_types(types)
+    scored.check(predictor.types, system=predictor.name)
     taught = _taught(source, predictor.name, stated=untaught)
     answered, hashes, compared = [], {}, 0
-    for own, given in zip(names, gold, strict=True):
+    for own, request in zip(names, gold, strict=True):
         path, documents = (
-            scoring.input_path(given),
-            scoring.open_gold(given, events=events).documents,
+            scoring.input_path(request),
+            scoring.open_gold(request, events=events).documents,
         )
         scoring.check_no_training_text(
             documents, taught, path=path, model=predictor.name, cuts=cuts
         )
         compared += len(documents)
-        answered.append(_answered(own, wanted.of_gold(documents, path=path), predictor, watch))
+        answered.append(_answer(own, scored.of_gold(documents, path=path), predictor, watch))
         hashes[own] = source_sha256(path)
     fitted = fit_documents(
         answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=known_names(before)
     )
     fitted = replace(
         fitted,
-        decision=_kept(fitted.decision, before, untaught=None if taught is None else compared),
+        decision=_keep_names(
+            fitted.decision, before, untaught=None if taught is None else compared
+        ),
     )
     manifest = with_name(predictor.with_document(fitted.decision).manifest, name)
-    written = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
+    copy = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
     notes = (*fitted.notes, *_strange(answered, predictor.types))
-    return DocumentCalibrated(folder=output, manifest=written, fitted=fitted, notes=notes)
+    return DocumentCalibrated(folder=output, manifest=copy, fitted=fitted, notes=notes)
 
 
-def _kept(
+def _keep_names(
     decision: DocumentDecision, before: DocumentDecision, *, untaught: int | None
 ) -> DocumentDecision:
     """Returns the fitted decision with the old values that are not fitted: the use of names
     alone, and the pack.
     """
-    kept = msgspec.structs.replace(decision, names=before.names, pack=before.pack)
-    return kept if untaught is None else msgspec.structs.replace(kept, untaught=untaught)
+    fitted = msgspec.structs.replace(decision, names=before.names, pack=before.pack)
+    return fitted if untaught is None else msgspec.structs.replace(fitted, untaught=untaught)
 
 
 def _names(paths: Sequence[str]) -> list[str]:
     """Returns the name of each file in the folder of the model."""
     if not paths or STDIN in paths:
-        given = "standard input (-)" if paths else "no development data"
+        where = "standard input (-)" if paths else "no development data"
         raise UsageError(
-            f"{given} was given, but the model keeps the hash of each file; give files"
+            f"{where} was given, but the model keeps the hash of each file; give files"
         )
     names = [Path(path).name for path in paths]
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -196,20 +198,20 @@ def _taught(source: Path, name: str, *, stated: bool) -> frozenset[int] | None:
     )
 
 
-def _answered(
+def _answer(
     name: str, documents: Sequence[Document], predictor: Annotator, watch: Watch
 ) -> PredictedTexts:
-    bare = (msgspec.structs.replace(one, mentions=(), events=()) for one in documents)
-    answers = [one.layer(predictor.name) for one in watch(predictor.stream(bare))]
-    types = frozenset(mention.type for one in documents for mention in one.layer(GOLD))
+    bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in documents)
+    answers = [document.layer(predictor.name) for document in watch(predictor.stream(bare))]
+    types = frozenset(mention.type for document in documents for mention in document.layer(GOLD))
     return PredictedTexts(file=name, documents=documents, answers=answers, types=types)
 
 
 def _strange(answered: Sequence[PredictedTexts], types: Sequence[str]) -> list[str]:
-    found = sorted({name for one in answered for name in one.types} - set(types))
+    unknown = sorted({name for answer in answered for name in answer.types} - set(types))
     return (
-        [f"the model lacks types of the gold, {', '.join(map(repr, found))}; they decide nothing"]
-        if found
+        [f"the model lacks types of the gold, {', '.join(map(repr, unknown))}; they decide nothing"]
+        if unknown
         else []
     )
 
@@ -223,5 +225,5 @@ def _card(fitted: FittedDocuments) -> str:
         else "That none of these texts taught the model is the statement of whoever fitted it: "
         "it lists no texts."
     )
-    said = f"This is a copy whose decision of documents was fitted on {files}. {compared}\n\n"
-    return said + "".join(f"- {line}\n" for line in describe_fit(fitted))
+    paragraph = f"This is a copy whose decision of documents was fitted on {files}. {compared}\n\n"
+    return paragraph + "".join(f"- {line}\n" for line in describe_fit(fitted))

@@ -87,7 +87,7 @@ def refuse_stdin_twice(*given: object) -> None:
     Raises:
         UsageError: two inputs are standard input.
     """
-    if [input_path(one) for one in given].count(STDIN) > 1:
+    if [input_path(file) for file in given].count(STDIN) > 1:
         raise UsageError("standard input (-) was given twice; it can be read once")
 
 
@@ -155,13 +155,15 @@ class ScoredTypes:
         """
         if not self.names:
             return documents
-        known = sorted({mention.type for document in documents for mention in document.layer(GOLD)})
+        in_gold = sorted(
+            {mention.type for document in documents for mention in document.layer(GOLD)}
+        )
         for name in self.names:
-            if name not in known:
+            if name not in in_gold:
                 raise InputError(
-                    f"{path} holds no gold mention of the type {name!r}{near_hint(name, known)}; "
+                    f"{path} holds no gold mention of the type {name!r}{near_hint(name, in_gold)}; "
                     "it has those of "
-                    f"{', '.join(known) or 'no type'}"
+                    f"{', '.join(in_gold) or 'no type'}"
                 )
         return [self._of_document(document) for document in documents]
 
@@ -177,10 +179,10 @@ class ScoredTypes:
         """Returns the mentions of each document that are of the scored types."""
         if not self.names:
             return mentions
-        wanted = set(self.names.values())
+        names_wanted = set(self.names.values())
         return {
-            one: tuple(mention for mention in found if mention.type in wanted)
-            for one, found in mentions.items()
+            identifier: tuple(mention for mention in predicted if mention.type in names_wanted)
+            for identifier, predicted in mentions.items()
         }
 
     def check(self, known: Sequence[str], *, system: str) -> None:
@@ -247,14 +249,18 @@ def check_no_training_text(
     Raises:
         InputError: a sentence is among the training texts.
     """
-    known = [
-        one.id for one in documents if taught and not taught.isdisjoint(sentence_hashes(one, cuts))
+    identifiers = [
+        document.id
+        for document in documents
+        if taught and not taught.isdisjoint(sentence_hashes(document, cuts))
     ]
-    if known:
+    if identifiers:
         raise InputError(
-            f"{path} holds {plural(len(known), 'text')} on which {model} was trained, the first "
-            f"is {known[0]!r}; "
-            f"leave {'it' if len(known) == 1 else 'them'} out, because training texts cannot be "
+            f"{path} holds {plural(len(identifiers), 'text')} on which {model} was trained, the "
+            "first "
+            f"is {identifiers[0]!r}; "
+            f"leave {'it' if len(identifiers) == 1 else 'them'} out, because training texts "
+            "cannot be "
             "used for choices",
             file=path,
         )
@@ -282,7 +288,11 @@ class Evaluation:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences for the reader of the scores."""
-        notes = (note for one in self.systems for note in _notes(one, self.predictions[one.name]))
+        notes = (
+            note
+            for system in self.systems
+            for note in _notes(system, self.predictions[system.name])
+        )
         return (*note_on_gold(self.gold.documents, self.gold.path), *self.trained, *notes)
 
 
@@ -327,37 +337,48 @@ def evaluate(
     )
     if not systems:
         raise UsageError("no predictions were given; give those of at least one system")
-    files = [one for one in systems if not isinstance(one, Runnable)]
+    files = [system for system in systems if not isinstance(system, Runnable)]
     refuse_stdin_twice(gold, *files)
-    read = open_gold(gold, events=events)
-    documents = scored_only.of_gold(read.documents, path=read.path)
-    read = replace(read, documents=gold_facts(documents) if facts else documents)
-    reference = read.predictions()
-    found: dict[str, Predictions] = {}
-    for name, given in zip(_names(files), files, strict=True):
-        found[name] = align_to_documents(reference, open_predictions(given, events=events))
+    right = open_gold(gold, events=events)
+    documents = scored_only.of_gold(right.documents, path=right.path)
+    right = replace(right, documents=gold_facts(documents) if facts else documents)
+    reference = right.predictions()
+    systems_predicted: dict[str, Predictions] = {}
+    for name, file in zip(_names(files), files, strict=True):
+        systems_predicted[name] = align_to_documents(
+            reference, open_predictions(file, events=events)
+        )
     for model in systems:
         if isinstance(model, Runnable):
-            name, said = predict_gold_texts(model, read.documents, events=events, watch=watch)
-            while name in found:
+            name, predicted = predict_gold_texts(model, right.documents, events=events, watch=watch)
+            while name in systems_predicted:
                 name += " (model)"
-            found[name] = said
-    found = {name: scored_only.of_predictions(said) for name, said in found.items()}
-    found = (
-        {one: replace(said, mentions=all_facts(said.mentions)) for one, said in found.items()}
+            systems_predicted[name] = predicted
+    systems_predicted = {
+        name: scored_only.of_predictions(predicted) for name, predicted in systems_predicted.items()
+    }
+    systems_predicted = (
+        {
+            system: replace(predicted, mentions=all_facts(predicted.mentions))
+            for system, predicted in systems_predicted.items()
+        }
         if facts
-        else found
+        else systems_predicted
     )
     scored = tuple(
-        _scored(name, read.documents, said, allow_missing=allow_missing, several=len(files) > 1)
-        for name, said in found.items()
+        _scored(
+            name, right.documents, predicted, allow_missing=allow_missing, several=len(files) > 1
+        )
+        for name, predicted in systems_predicted.items()
     )
-    models = [one.model for one in systems if isinstance(one, ModelRequest)]
-    sources = [source for said in found.values() for source in sorted(said.sources)]
+    models = [system.model for system in systems if isinstance(system, ModelRequest)]
+    sources = [
+        source for predicted in systems_predicted.values() for source in sorted(predicted.sources)
+    ]
     trained = tuple(
-        notes_on_training(read.documents, path=read.path, models=models, sources=sources)
+        notes_on_training(right.documents, path=right.path, models=models, sources=sources)
     )
-    return Evaluation(gold=read, systems=scored, predictions=found, trained=trained)
+    return Evaluation(gold=right, systems=scored, predictions=systems_predicted, trained=trained)
 
 
 def system_names(paths: Sequence[str]) -> list[str]:
@@ -370,19 +391,21 @@ def system_names(paths: Sequence[str]) -> list[str]:
         name if counts[name] == 1 or path == STDIN else f"{folder}/{Path(path).name}"
         for name, folder, path in zip(short, folders, paths, strict=True)
     ]
-    seen: Counter[str] = Counter()
+    occurrences: Counter[str] = Counter()
     names = []
     for name in longer:
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+        occurrences[name] += 1
+        names.append(name if occurrences[name] == 1 else f"{name}#{occurrences[name]}")
     return names
 
 
 def _names(files: Sequence[SystemInput]) -> list[str]:
-    chosen = [one.name if isinstance(one, PredictionRequest) else "" for one in files]
+    own_names = [file.name if isinstance(file, PredictionRequest) else "" for file in files]
     return [
-        own or made
-        for own, made in zip(chosen, system_names([input_path(one) for one in files]), strict=True)
+        own or default
+        for own, default in zip(
+            own_names, system_names([input_path(file) for file in files]), strict=True
+        )
     ]
 
 
@@ -402,8 +425,8 @@ def _scored(
         raise InputError(f"{predictions.path}: {error}" if several else str(error)) from None
 
 
-def _notes(one: ScoredSystem, predictions: Predictions) -> Iterator[str]:
-    scores, path = one.strict, predictions.path
+def _notes(system: ScoredSystem, predictions: Predictions) -> Iterator[str]:
+    scores, path = system.strict, predictions.path
     yield from predictions.notes
     if scores.missing and not predictions.lists_all:
         yield (
@@ -433,27 +456,30 @@ def _notes(one: ScoredSystem, predictions: Predictions) -> Iterator[str]:
         yield "the gold holds no mention, so recall is undefined"
     if not scores.counts.predicted:
         yield f"{path} holds no mention, so precision is undefined"
-    yield from _notes_on_types(one, path=path)
+    yield from _notes_on_types(system, path=path)
 
 
-def _notes_on_types(one: ScoredSystem, *, path: str) -> Iterator[str]:
+def _notes_on_types(system: ScoredSystem, *, path: str) -> Iterator[str]:
     """Yields notes on types that one side lacks, perhaps because of their spelling."""
-    by_type = one.strict.by_type
+    by_type = system.strict.by_type
     gold_only = {name: counts.support for name, counts in by_type.items() if not counts.predicted}
     predicted_only = {
         name: counts.predicted for name, counts in by_type.items() if not counts.support
     }
-    if not one.strict.counts.support or not one.strict.counts.predicted:
+    if not system.strict.counts.support or not system.strict.counts.predicted:
         return
-    for where, found, others in (
+    for where, counts, other_types in (
         ("the gold", gold_only, predicted_only),
         (path, predicted_only, gold_only),
     ):
-        if found:
-            listed = ", ".join(f"{name!r} ({count:,})" for name, count in list(found.items())[:5])
-            more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
+        if counts:
+            listing = ", ".join(f"{name!r} ({count:,})" for name, count in list(counts.items())[:5])
+            more = f" and {len(counts) - 5:,} more" if len(counts) > 5 else ""
             alike = {
-                name for name in found for other in others if name.casefold() == other.casefold()
+                name
+                for name in counts
+                for other in other_types
+                if name.casefold() == other.casefold()
             }
             hint = "; types must be spelt alike" if alike else ""
-            yield f"in {where} only: mentions of {listed}{more}{hint}"
+            yield f"in {where} only: mentions of {listing}{more}{hint}"

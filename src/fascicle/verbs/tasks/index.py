@@ -128,7 +128,7 @@ def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
     """
     opened = Pack.open(pack)
     with damage_errors(opened.folder):
-        found = make_sets(opened).edges
+        edges = make_sets(opened).edges
     return (
         SamePair(
             concept=opened.curie(edge.concept),
@@ -138,7 +138,7 @@ def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
             evidence=EVIDENCE[edge.evidence],
             taken=edge.taken,
         )
-        for edge in found
+        for edge in edges
     )
 
 
@@ -169,8 +169,8 @@ def diff(
     paths = to_path_list(corpus, name="corpus")
     if not paths:
         return find_changes(*packs)
-    request, told = reading or ReadRequest(), account or Account()
-    documents = read_all_documents(paths, request, report=told.reading)
+    request, tally = reading or ReadRequest(), account or Account()
+    documents = read_all_documents(paths, request, report=tally.reading)
     return chain(find_changes(*packs), mention_changes(*packs, documents))
 
 
@@ -267,22 +267,24 @@ def curate(  # noqa: PLR0913
             "counted"
         )
     check_target(table, overwrite=overwrite)
-    opened, told = Pack.open(pack), account or Account()
+    opened, tally = Pack.open(pack), account or Account()
     evidence, notes = Evidence(opened), list[str]()
     for path in gold:
         types = evidence.read_gold(
-            watch(read_all_documents([path], reading or ReadRequest(), report=told.reading))
+            watch(read_all_documents([path], reading or ReadRequest(), report=tally.reading))
         )
-        named = ", ".join(sorted(types))
+        listing = ", ".join(sorted(types))
         notes.append(
-            f"{path} decides about {named}"
+            f"{path} decides about {listing}"
             if types
             else f"{path} has no gold of a type of the pack"
         )
     if raw:
-        evidence.read_raw(watch(read_all_documents(raw, ReadRequest(), report=told.reading)))
-    found = proposals(opened, evidence.counts, settings or ProposalSettings())
+        evidence.read_raw(watch(read_all_documents(raw, ReadRequest(), report=tally.reading)))
+    proposed = proposals(opened, evidence.counts, settings or ProposalSettings())
     with open_output(table, overwrite=overwrite) as stream:
-        stream.write(format_rules(rule for one in found for rule in one.rules).encode())
+        stream.write(
+            format_rules(rule for proposal in proposed for rule in proposal.rules).encode()
+        )
     notes.append(f"{plural(len(evidence.counts), 'name was', 'names were')} found")
-    return Curated(proposals=tuple(found), names=len(evidence.counts), notes=tuple(notes))
+    return Curated(proposals=tuple(proposed), names=len(evidence.counts), notes=tuple(notes))

@@ -73,7 +73,7 @@ def build_pack(  # noqa: PLR0913
         InputError: a source cannot be read.
         OutputError: the folder exists, or cannot be written.
     """
-    settings = _listed(sources, kind, _pack_name(output))
+    settings = _settings_of(sources, kind, _pack_name(output))
     check_folder(Path(output), kind=KIND, overwrite=overwrite)
     for name, source in settings.sources.items():
         with add_place(key=f"sources.{name}"):
@@ -83,23 +83,26 @@ def build_pack(  # noqa: PLR0913
         if settings.curation
         else None
     )
-    seen = SeenNames(rules) if rules is not None else None
+    names_seen = SeenNames(rules) if rules is not None else None
     reports = reports if reports is not None else defaultdict(SourceReport)
-    found = [
-        _source_of(name, source, reports[name], seen) for name, source in settings.sources.items()
+    sources_of_pack = [
+        _source_of(name, source, reports[name], names_seen)
+        for name, source in settings.sources.items()
     ]
     if rules is not None:
-        found += _added(rules, settings.sources)
+        sources_of_pack += _added(rules, settings.sources)
     manifest = build(
-        found,
+        sources_of_pack,
         _build_settings(settings, memory),
         output,
-        parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=seen),
+        parts=Components(
+            normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=names_seen
+        ),
         on_progress=told,
         overwrite=overwrite,
     )
-    if seen is not None and findings is not None:
-        findings += seen.findings(settings.sources)
+    if names_seen is not None and findings is not None:
+        findings += names_seen.findings(settings.sources)
     return manifest
 
 
@@ -118,7 +121,7 @@ _READERS: Final = (
 _TABLES: Final = (".tsv", ".csv")
 
 
-def _listed(sources: str | os.PathLike[str], kind: str, name: str) -> PackSettings:
+def _settings_of(sources: str | os.PathLike[str], kind: str, name: str) -> PackSettings:
     """Returns the settings of a list of vocabularies, or of one vocabulary that is given in
     place of a list.
     """
@@ -165,11 +168,14 @@ def listed_files(sources: str | os.PathLike[str]) -> list[str]:
     Raises:
         RecipeError: the list has a setting that is not allowed.
     """
-    settings = _listed(sources, "any", "any")
-    named = [
-        path for one in settings.sources.values() for path in (one.path, one.hierarchy) if path
+    settings = _settings_of(sources, "any", "any")
+    paths = [
+        path
+        for source in settings.sources.values()
+        for path in (source.path, source.hierarchy)
+        if path
     ]
-    return [*named, *settings.curation]
+    return [*paths, *settings.curation]
 
 
 def write_left_out(
@@ -193,20 +199,20 @@ def write_left_out(
         OutputError: the file exists, or cannot be written.
     """
     opened = Pack.open(pack)
-    lost = chain.from_iterable(report.labels or () for report in reports)
+    labels = chain.from_iterable(report.labels or () for report in reports)
     with atomic_text_writer(table, overwrite=overwrite) as stream:
         stream.writelines(
-            "\t".join(row) + "\n" for row in chain([COLUMNS], unsearched_labels(opened, lost))
+            "\t".join(row) + "\n" for row in chain([COLUMNS], unsearched_labels(opened, labels))
         )
 
 
-def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
+def _added(rules: Curation, names: Collection[str]) -> list[PackSource]:
     """Returns the names that rules add as sources; a source with the name of a vocabulary
     becomes that of the rules.
     """
     by_source: dict[str, list[ConceptRecord]] = {}
     for row in rules.added().values():
-        name = CURATION if row.source in taken else row.source
+        name = CURATION if row.source in names else row.source
         by_source.setdefault(name, []).append(
             ConceptRecord(curie=row.concept, names=(Name(row.surface),))
         )
@@ -217,7 +223,7 @@ def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
 
 
 def _source_of(
-    name: str, settings: SourceSettings, report: SourceReport, seen: SeenNames | None
+    name: str, settings: SourceSettings, report: SourceReport, names_seen: SeenNames | None
 ) -> PackSource:
     """Converts a vocabulary to a source of the builder.
 
@@ -225,7 +231,7 @@ def _source_of(
         name: of the source.
         settings: of the source.
         report: receives the problems of reading.
-        seen: receives its names, if there are rules.
+        names_seen: receives its names, if there are rules.
     """
     files = [(settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)]
     with add_place(key=f"sources.{name}"):
@@ -244,8 +250,8 @@ def _source_of(
     def records() -> Iterator[ConceptRecord]:
         with add_place(key=f"sources.{name}"):
             for record in read_source(settings, report=report):
-                if seen is not None:
-                    seen.see(name, record)
+                if names_seen is not None:
+                    names_seen.see(name, record)
                 yield record
 
     def losses() -> Mapping[str, int]:
@@ -306,18 +312,18 @@ def extend(  # noqa: PLR0913
     """
     check_folder(Path(output), kind=KIND, overwrite=overwrite)
     base = Pack.open(pack)
-    kept = KeptRules(base)
-    found, seen = pack_sources(base), reports if reports is not None else {}
+    rules = KeptRules(base)
+    sources_of_pack, reports_of = pack_sources(base), reports if reports is not None else {}
     for name, settings in _own_sources(own, kind).items():
-        if name in {source.facts.name for source in found}:
+        if name in {source.facts.name for source in sources_of_pack}:
             raise UsageError(
                 f"the pack {base.folder} has a source {name!r} too; give the own one another name"
             )
         check_source(settings)
-        source = _source_of(name, settings, seen.setdefault(name, SourceReport()), None)
-        found.append(source._replace(records=partial(_seen, source, kept)))
+        source = _source_of(name, settings, reports_of.setdefault(name, SourceReport()), None)
+        sources_of_pack.append(source._replace(records=partial(_watch_rules, source, rules)))
     return build(
-        found,
+        sources_of_pack,
         BuildSettings(
             name=_pack_name(output),
             memory=memory,
@@ -325,16 +331,18 @@ def extend(  # noqa: PLR0913
             vocabularies=base.manifest.vocabularies or (),
         ),
         output,
-        parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=kept),
+        parts=Components(
+            normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=rules
+        ),
         on_progress=told,
         overwrite=overwrite,
         finish=partial(_write_linkers, _parts(linker, base)),
     )
 
 
-def _seen(source: PackSource, kept: KeptRules) -> Iterator[ConceptRecord]:
+def _watch_rules(source: PackSource, rules: KeptRules) -> Iterator[ConceptRecord]:
     for record in source.records():
-        kept.see(record)
+        rules.see(record)
         yield record
 
 
@@ -372,12 +380,12 @@ def _write_linkers(parts: Sequence[LinkerPart], folder: Path) -> None:
         return
     ((place, manifest, base),) = parts
     pack = Pack.open(folder)
-    new = tuple(one for one in pack.prefixes if one not in base.prefixes)
+    new = tuple(ranker for ranker in pack.prefixes if ranker not in base.prefixes)
     rankers = {
         kind: msgspec.structs.replace(
-            one, vocabularies=one.vocabularies and (*one.vocabularies, *new)
+            ranker, vocabularies=ranker.vocabularies and (*ranker.vocabularies, *new)
         )
-        for kind, one in manifest.rankers.items()
+        for kind, ranker in manifest.rankers.items()
     }
     shutil.copyfile(place / NAMES, folder / NAMES)
     if manifest.indexed:

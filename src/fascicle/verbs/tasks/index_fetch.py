@@ -100,7 +100,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     fetched: str
 
 
-class _Found(NamedTuple):
+class _Remote(NamedTuple):
     """What a publisher says of a file: its size in bytes, its version, and its day or an empty
     text.
     """
@@ -117,10 +117,10 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> Any:
         _check(newurl, begun=req.full_url)
-        found = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if found is not None:
-            found.method = req.method  # HEAD stays HEAD
-        return found
+        request = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if request is not None:
+            request.method = req.method  # HEAD stays HEAD
+        return request
 
 
 def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, Vocabulary]:
@@ -131,16 +131,16 @@ def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, Vocabulary
         RecipeError: no such file, or a row that is not as `Vocabulary`.
         UsageError: an address that is not allowed.
     """
-    found = read_toml(Path(table), what="table of vocabularies")
+    values = read_toml(Path(table), what="table of vocabularies")
     rows = {
         name: convert_values(row, Vocabulary, origin=str(table), place=name)
-        for name, row in found.items()
+        for name, row in values.items()
     }
     for name, row in rows.items():
         _check(row.url, begun=row.url)
         if not row.file.strip(".") or row.file == _RECORD:
             raise UsageError(
-                f"{_shown(row.url)} ends with no name of a file; give the whole address of a file"
+                f"{_host_of(row.url)} ends with no name of a file; give the whole address of a file"
             )
         convert_values(
             {"path": row.file, **row.source},
@@ -188,32 +188,32 @@ def fetch(
             f"there is no vocabulary {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}"
         )
     row, end = rows[name], time.monotonic() + limits.seconds
-    found = _found(row.url)
+    remote = _ask(row.url)
     told(
-        f"{row.title}: {found.size:,} bytes from {_shown(row.url)}; licence: {row.licence}; see "
+        f"{row.title}: {remote.size:,} bytes from {_host_of(row.url)}; licence: {row.licence}; see "
         f"{row.page}"
     )
-    if found.size > limits.mebibytes << 20:
+    if remote.size > limits.mebibytes << 20:
         raise InputError(
-            f"{_shown(row.url)} has {found.size:,} bytes, and {limits.mebibytes:,} MiB are "
+            f"{_host_of(row.url)} has {remote.size:,} bytes, and {limits.mebibytes:,} MiB are "
             "allowed; raise the limit"
         )
     return (
         None
         if folder is None
-        else _kept(name, row, found, Path(folder), end=end, overwrite=overwrite)
+        else _keep(name, row, remote, Path(folder), end=end, overwrite=overwrite)
     )
 
 
-def _kept(
-    name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float, overwrite: bool
+def _keep(
+    name: str, row: Vocabulary, remote: _Remote, folder: Path, *, end: float, overwrite: bool
 ) -> Fetched:
     """Returns what is there, or fetches it and records it; see `fetch`.
 
     Args:
         name: of the vocabulary.
         row: of it.
-        found: what the publisher says of the file.
+        remote: what the publisher says of the file.
         folder: made if it is missing.
         end: time until when the file must be there.
         overwrite: see `fetch`.
@@ -227,50 +227,50 @@ def _kept(
     if (
         before is not None
         and is_ours
-        and found.state
-        and (found.size, found.state) == (before.size, before.state)
+        and remote.state
+        and (remote.size, remote.state) == (before.size, before.state)
     ):
         return msgspec.structs.replace(before, path=str(path))  # the folder may have moved
     check_target(path, overwrite=overwrite or is_ours)
     now = datetime.datetime.now(datetime.UTC).date().isoformat()
-    part = _part(path, row.url, found, overwrite=overwrite or is_ours)
+    part = _part(path, row.url, remote, overwrite=overwrite or is_ours)
     with part.opened(path) as stream:
         part.begin()
-        _receive(row.url, found, stream, part, end=end)
+        _receive(row.url, remote, stream, part, end=end)
         sha256 = file_facts(part_paths(path)[0])[1]
         if before is not None and before.sha256 != sha256 and not overwrite:
             raise InputError(
-                f"{_shown(row.url)} is another file than on {before.fetched} (SHA-256 {sha256}, "
+                f"{_host_of(row.url)} is another file than on {before.fetched} (SHA-256 {sha256}, "
                 "before "
                 f"{before.sha256}); see {row.page} for what changed, and take it with "
                 "overwrite=True",
                 code="damaged",
             )
     same = before is not None and before.sha256 == sha256
-    made = Fetched(
+    fetched = Fetched(
         path=str(path),
-        url=_shown(row.url),
-        size=found.size,
+        url=_host_of(row.url),
+        size=remote.size,
         sha256=sha256,
-        state=found.state,
-        date=found.date or now,
+        state=remote.state,
+        date=remote.date or now,
         fetched=before.fetched if before is not None and same else now,
     )
     with atomic_writer(record, overwrite=True) as stream:
         stream.write(
-            msgspec.json.format(msgspec.json.encode({**_records(record), name: made}), indent=2)
+            msgspec.json.format(msgspec.json.encode({**_records(record), name: fetched}), indent=2)
             + b"\n"
         )
-    return made
+    return fetched
 
 
 def source_table(name: str, found: Fetched, *, table: str | os.PathLike[str] = PUBLIC) -> str:
     """Returns the table of a fetched vocabulary for a ``sources.toml``."""
     row = vocabularies(table)[name]
-    told = {"path": found.path, **row.source, "licence": row.licence, "url": row.page}
-    told |= {"date": found.date, "sha256": found.sha256}
+    values = {"path": found.path, **row.source, "licence": row.licence, "url": row.page}
+    values |= {"date": found.date, "sha256": found.sha256}
     return f"[sources.{toml_value(name)}]\n" + "".join(
-        f"{key} = {toml_value(value)}\n" for key, value in told.items()
+        f"{key} = {toml_value(value)}\n" for key, value in values.items()
     )
 
 
@@ -285,12 +285,12 @@ def _records(record: Path) -> dict[str, Fetched]:
         ) from None
 
 
-def _part(path: Path, url: str, found: _Found, *, overwrite: bool) -> PartFile:
+def _part(path: Path, url: str, remote: _Remote, *, overwrite: bool) -> PartFile:
     """Opens the part of a file: that of a fetch which was cut, if it is of the same version,
     else a new one.
     """
-    made_by = {"address": _shown(url), "version": found.state, "size": str(found.size)}
-    if found.state:
+    made_by = {"address": _host_of(url), "version": remote.state, "size": str(remote.size)}
+    if remote.state:
         with suppress(OutputError):  # of another version, or one that opening it anew raises again
             return PartFile(path, made_by=made_by, overwrite=overwrite, resume=True, every=0.0)
     return PartFile(path, made_by=made_by, overwrite=overwrite, every=0.0)
@@ -300,7 +300,7 @@ class _CutError(InputError):
     """Error of a connection that was cut, or could not be made."""
 
 
-def _receive(url: str, found: _Found, stream: BinaryIO, part: PartFile, *, end: float) -> None:
+def _receive(url: str, remote: _Remote, stream: BinaryIO, part: PartFile, *, end: float) -> None:
     """Writes what is missing of a file, with a few tries.
 
     Raises:
@@ -309,88 +309,89 @@ def _receive(url: str, found: _Found, stream: BinaryIO, part: PartFile, *, end: 
     for number in range(_TRIES):
         time.sleep(0.1 * (4**number - 1))
         start = int(part.done["bytes"]) if part.done else 0
-        if start == found.size:
+        if start == remote.size:
             return
-        held = bytearray()
+        buffer = bytearray()
         try:
-            for piece in _pieces(url, found, start=start):
-                held += piece
+            for piece in _pieces(url, remote, start=start):
+                buffer += piece
                 if time.monotonic() > end:
                     break
-                if len(held) >= _SAVED:
-                    _save(held, stream, part)
+                if len(buffer) >= _SAVED:
+                    _save(buffer, stream, part)
         except _CutError:
             pass
         finally:
-            _save(held, stream, part)
+            _save(buffer, stream, part)
         if time.monotonic() > end:
             raise InputError(
-                f"{_shown(url)} takes longer than the limit; run the same command again to continue"
+                f"{_host_of(url)} takes longer than the limit; run the same command again to "
+                "continue"
             )
-    if not part.done or part.done["bytes"] != found.size:
+    if not part.done or part.done["bytes"] != remote.size:
         raise InputError(
-            f"the connection to {_shown(url)} was interrupted {_TRIES} times; run the same "
+            f"the connection to {_host_of(url)} was interrupted {_TRIES} times; run the same "
             "command again to continue"
         )
 
 
-def _save(held: bytearray, stream: BinaryIO, part: PartFile) -> None:
+def _save(buffer: bytearray, stream: BinaryIO, part: PartFile) -> None:
     """Writes bytes, and records that they are there."""
-    if held:
-        stream.write(held)
+    if buffer:
+        stream.write(buffer)
         part.keep(dict)
-        held.clear()
+        buffer.clear()
 
 
-def _pieces(url: str, found: _Found, *, start: int) -> Iterator[bytes]:
+def _pieces(url: str, remote: _Remote, *, start: int) -> Iterator[bytes]:
     """Yields a file from a place on; where the publisher sends all of it, its beginning is left
     out.
 
     Raises:
         InputError: it is no longer the same version, or not the part that was asked for.
     """
-    asked = {"Range": f"bytes={start}-", "If-Range": found.state} if start else {}
-    with closing(_opened(url, asked)) as reply:
+    headers = {"Range": f"bytes={start}-", "If-Range": remote.state} if start else {}
+    with closing(_opened(url, headers)) as reply:
         whole = reply.status == 200
-        given = reply.headers.get("Content-Range", "")
-        if (whole and _said(url, reply) != found) or not (
-            whole or given.startswith(f"bytes {start}-")
+        content_range = reply.headers.get("Content-Range", "")
+        if (whole and _remote_of(url, reply) != remote) or not (
+            whole or content_range.startswith(f"bytes {start}-")
         ):
             raise _changed(url)
-        skip, left = start if whole else 0, found.size - start
-        while piece := _read(reply, url):
-            if (left := left - len(piece[skip:])) < 0:
+        skip, remaining = start if whole else 0, remote.size - start
+        while piece := _read_reply(reply, url):
+            if (remaining := remaining - len(piece[skip:])) < 0:
                 raise _changed(url)  # and never more bytes than are allowed
             yield piece[skip:]
             skip = max(0, skip - len(piece))
 
 
 def _changed(url: str) -> InputError:
-    return InputError(f"{_shown(url)} changed while it was fetched; give the same command again")
+    return InputError(f"{_host_of(url)} changed while it was fetched; give the same command again")
 
 
-def _found(url: str) -> _Found:
+def _ask(url: str) -> _Remote:
     with closing(_opened(url, {}, method="HEAD")) as reply:
-        return _said(url, reply)
+        return _remote_of(url, reply)
 
 
-def _said(url: str, reply: HTTPResponse) -> _Found:
+def _remote_of(url: str, reply: HTTPResponse) -> _Remote:
     size, changed = reply.headers.get("Content-Length", ""), reply.headers.get("Last-Modified", "")
     if not size.isdigit():
         raise InputError(
-            f"{_shown(url)} does not say how large its file is, so it is not fetched; fetch it "
+            f"{_host_of(url)} does not say how large its file is, so it is not fetched; fetch it "
             "by other means"
         )
     date = ""
     with suppress(ValueError):
         date = parsedate_to_datetime(changed).date().isoformat()
-    return _Found(int(size), reply.headers.get("ETag", "") or changed, date)
+    return _Remote(int(size), reply.headers.get("ETag", "") or changed, date)
 
 
 def _opened(url: str, headers: Mapping[str, str], *, method: str = "GET") -> HTTPResponse:
     request = urllib.request.Request(url, headers={**_HEADERS, **headers}, method=method)
     try:
-        found: HTTPResponse = urllib.request.build_opener(_SafeRedirects()).open(
+        reply: HTTPResponse = urllib.request.build_opener(_SafeRedirects()).open(
             request, timeout=_STALL
         )
     except urllib.error.HTTPError as error:
@@ -399,16 +400,16 @@ def _opened(url: str, headers: Mapping[str, str], *, method: str = "GET") -> HTT
             _check(error.headers.get("Location", ""), begun=url)
         kind = _CutError if error.code >= 500 or error.code == 429 else InputError
         raise kind(
-            f"{_shown(url)} answers with the state {error.code}; look at the page of the "
+            f"{_host_of(url)} answers with the state {error.code}; look at the page of the "
             "publisher, or try later"
         ) from None
     # a redirect may lead to what is no address
     except (OSError, HTTPException, ValueError) as error:
         raise _unreached(url, error) from None
-    return found
+    return reply
 
 
-def _read(reply: HTTPResponse, url: str) -> bytes:
+def _read_reply(reply: HTTPResponse, url: str) -> bytes:
     try:
         return reply.read1(_PIECE)
     except (OSError, HTTPException) as error:
@@ -418,7 +419,7 @@ def _read(reply: HTTPResponse, url: str) -> bytes:
 def _unreached(url: str, error: Exception) -> _CutError:
     reason = getattr(error, "reason", error)
     return _CutError(
-        f"{_shown(url)} cannot be reached ({type(reason).__name__}); check the network, and try "
+        f"{_host_of(url)} cannot be reached ({type(reason).__name__}); check the network, and try "
         "again"
     )
 
@@ -443,12 +444,12 @@ def _check(url: str, *, begun: str) -> None:
     is_local = parts.scheme == "http" and {parts.hostname, urlsplit(begun).hostname} <= _LOCAL
     if parts.scheme != "https" and not is_local:
         raise UsageError(
-            f"{_shown(begun)} leads to {_shown(url)[:200]!r}, and only addresses with https:// "
+            f"{_host_of(begun)} leads to {_host_of(url)[:200]!r}, and only addresses with https:// "
             "are fetched"
         )
 
 
-def _shown(url: str) -> str:
+def _host_of(url: str) -> str:
     """Returns an address without a name, password or query, which may be a key of the user."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

@@ -99,9 +99,9 @@ class LabelRequest:
                 f"the floor {self.floor:g} is not allowed; give a probability between 0 and 1, "
                 "such as 0.01"
             )
-        read = Inputs.of([*self.files, *self.against, *([self.exclude] if self.exclude else [])])
-        read.refuse(self.output)
-        read.refuse(part_paths(self.output)[0])
+        inputs = Inputs.of([*self.files, *self.against, *([self.exclude] if self.exclude else [])])
+        inputs.refuse(self.output)
+        inputs.refuse(part_paths(self.output)[0])
 
 
 @validate_arguments
@@ -187,15 +187,15 @@ def _probability(mention: Mention) -> float | None:
     if mention.score is not None or not stated:
         return mention.score
     try:
-        found = float(stated[0])
+        value = float(stated[0])
     except ValueError:
         return None
-    if not 0 <= found <= 1:
+    if not 0 <= value <= 1:
         raise ValueError(
             f"the probability {stated[0][:20]!r} of a mention of {mention.type!r} is not between "
             "0 and 1"
         )
-    return found
+    return value
 
 
 def _types_in(request: LabelRequest) -> tuple[str, ...]:
@@ -247,12 +247,12 @@ def label_files(
         ModelError: see `fascicle.load`.
     """
     request.check()
-    given = resolve_inputs(request.files, (), request.reading)
+    resolved = resolve_inputs(request.files, (), request.reading)
     listener = listener or ProgressCallbacks()
-    for note in notes_on(given.places, format=request.reading.format):
+    for note in notes_on(resolved.places, format=request.reading.format):
         listener.tell(f"note: {note}")
     account = Account() if account is None else account
-    total = given.size
+    total = resolved.size
     kept_apart = read_protected(
         exclude=request.exclude, against=request.against, reading=request.reading_against
     )
@@ -276,7 +276,7 @@ def label_files(
         listener=listener,
     )
     try:
-        work.write(given.documents(account.reading))
+        work.write(resolved.documents(account.reading))
     finally:
         getattr(predictor, "close", lambda: None)()
     for note in kept_apart.notes(account.left_out):
@@ -338,8 +338,8 @@ class _Work:
         if part.done is not None:
             self.run.skip(passages, part.done)
             self.counts.restore(part.done)
-            done = plural(part.done["documents"], "document")
-            self.listener.tell(f"going on after {done} of the interrupted run")
+            count = plural(part.done["documents"], "document")
+            self.listener.tell(f"going on after {count} of the interrupted run")
         account = self.run.account
         for block in _blocks(passages):
             entries = list(self._entries([passage.document for passage in block]))
@@ -356,10 +356,12 @@ class _Work:
         account = self.run.account
         reasons = self.protected.reasons(documents)
         account.left_out.update(filter(None, reasons))
-        kept = [
-            as_printed(one) for one, reason in zip(documents, reasons, strict=True) if not reason
+        printed = [
+            as_printed(document)
+            for document, reason in zip(documents, reasons, strict=True)
+            if not reason
         ]
-        for document, tagged in answer_each(self.predictor.tag, kept) if kept else ():
+        for document, tagged in answer_each(self.predictor.tag, printed) if printed else ():
             if isinstance(tagged, Exception):
                 account.predicting.add(failure_error(Outcome(document, error=tagged)))
             else:
@@ -367,15 +369,15 @@ class _Work:
 
     def _entry(self, document: Document, tagged: Tagged) -> PackedLabels:
         types, account = self.predictor.types, self.run.account
-        found = map_to_words(tagged.patch.add, tagged.words, types=types)
-        tags = found.tags(SCHEMES[self.space.scheme], words=len(tagged.words), types=len(types))
+        mapped = map_to_words(tagged.patch.add, tagged.words, types=types)
+        tags = mapped.tags(SCHEMES[self.space.scheme], words=len(tagged.words), types=len(types))
         account.written += 1
-        account.mentions += len(found.spans)
-        for reason, count in found.lost.items():
+        account.mentions += len(mapped.spans)
+        for reason, count in mapped.lost.items():
             account.losses[reason] += count
             account.examples.setdefault(reason, document.id)
         self.counts.words += len(tagged.words)
-        self.counts.mentions.update(types[kind] for kind in found.spans[:, 2].tolist())
+        self.counts.mentions.update(types[kind] for kind in mapped.spans[:, 2].tolist())
         return pack_labels(
             document, tags=tags, probabilities=tagged.probabilities, floor=self.request.floor
         )
@@ -386,7 +388,7 @@ class _Work:
             "texts": " ".join(request.files),
             "exclude": request.exclude,
             "against": " ".join(request.against),
-            "reading": _told(request.reading),
+            "reading": _describe_reading(request.reading),
         }
         return Header(
             model=predictor.name,
@@ -423,7 +425,7 @@ class _Work:
         """Returns everything that affects the bytes of the file, beside the documents."""
         request = self.request
         options = [
-            _told(request.reading),
+            _describe_reading(request.reading),
             request.floor,
             request.note,
             list(request.files),
@@ -447,15 +449,15 @@ def _blocks(passages: Iterator[Passage]) -> Iterator[list[Passage]]:
         yield block
 
 
-def _told(reading: ReadRequest) -> str:
+def _describe_reading(reading: ReadRequest) -> str:
     """Returns the reading options that were given, as JSON; empty if none was."""
     usual = asdict(ReadRequest())
-    said = {
+    values = {
         name: value
         for name, value in asdict(reading).items()
         if value != usual[name] and name != "asked_by"
     }
-    return json.dumps(said, sort_keys=True) if said else ""
+    return json.dumps(values, sort_keys=True) if values else ""
 
 
 def _nothing(account: Account) -> str:

@@ -34,18 +34,18 @@ class _PackConcepts:
 
     def taxon(self, curie: str) -> str:
         """Returns the species of a concept."""
-        found = self._found(curie)
-        return found[0].taxa[int(found[0].taxon_rows[found[1]])] if found else ""
+        place = self._found(curie)
+        return place[0].taxa[int(place[0].taxon_rows[place[1]])] if place else ""
 
     def ancestors(self, curie: str) -> Collection[str]:
         """Returns all concepts above one."""
-        found = self._found(curie)
-        return found[0].ancestors(curie) if found else ()
+        place = self._found(curie)
+        return place[0].ancestors(curie) if place else ()
 
     def label(self, curie: str) -> str:
         """Returns the preferred name of a concept."""
-        found = self._found(curie)
-        return found[0].label_at(found[1]) if found else ""
+        place = self._found(curie)
+        return place[0].label_at(place[1]) if place else ""
 
     def _found(self, curie: str) -> tuple[Pack, int] | None:
         rows = ((pack, int(pack.concept_rows([curie])[0])) for pack in self._packs)
@@ -106,7 +106,7 @@ class Reference:
             gold=gold,
             known=not self.packs or _PackConcepts(self.packs).known(gold),
             seen_surface=(mention.type, key(surface, 1)) in self.seen.surfaces,
-            seen_concepts=all(one in self.seen.concepts for one in gold),
+            seen_concepts=all(concept in self.seen.concepts for concept in gold),
             where="missed",
         )
 
@@ -139,7 +139,8 @@ def counted_identifier(identifiers: Sequence[str], *gold: Collection[str]) -> st
         *gold: concepts of gold, those of the mention before those of the document.
     """
     return next(
-        (one for concepts in gold for one in identifiers if one in concepts), identifiers[0]
+        (identifier for concepts in gold for identifier in identifiers if identifier in concepts),
+        identifiers[0],
     )
 
 
@@ -165,17 +166,17 @@ def cases_of_predictions(
     types = {mention.type for document in reference.documents for mention in linked(document)}
     for document in reference.documents:
         gold = _document_concepts(document)
-        said = {
-            (one.type, one.spans): one
-            for one in predicted.get(document.id, ())
-            if one.type in types
+        answers = {
+            (mention.type, mention.spans): mention
+            for mention in predicted.get(document.id, ())
+            if mention.type in types
         }
         for mention in document.layer(GOLD):
-            found = said.pop((mention.type, mention.spans), None)
+            answer = answers.pop((mention.type, mention.spans), None)
             if mention.links:
                 case = reference.case(document, mention)
-                yield case if found is None else _told(case, found, gold)
-        for mention in said.values():
+                yield case if answer is None else _with_mention(case, answer, gold)
+        for mention in answers.values():
             surface = _surface(mention, document)
             bare = LinkCase(
                 document=document.id,
@@ -185,7 +186,7 @@ def cases_of_predictions(
                 where="spurious",
             )
             yield msgspec.structs.replace(
-                _told(bare, mention, gold), start=mention.start, where="spurious"
+                _with_mention(bare, mention, gold), start=mention.start, where="spurious"
             )
 
 
@@ -198,10 +199,10 @@ def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]
     """
     for chunk in portions(reference.documents, characters=_PORTION):
         bare = [_without_links(document) for document in chunk]
-        for document, told in zip(chunk, linker.explained(bare, most=_MOST), strict=True):
+        for document, decided in zip(chunk, linker.explained(bare, most=_MOST), strict=True):
             by_mention: dict[int, list[Decision]] = {}
             gold = _document_concepts(document)
-            for decision in told:
+            for decision in decided:
                 by_mention.setdefault(decision.mention, []).append(decision)
             for number, mention in enumerate(document.layer(GOLD)):
                 if mention.links:
@@ -210,7 +211,7 @@ def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]
                     )
 
 
-def _told(case: LinkCase, mention: Mention, gold: Collection[str]) -> LinkCase:
+def _with_mention(case: LinkCase, mention: Mention, gold: Collection[str]) -> LinkCase:
     """Returns the case with the links of a predicted mention, by the identifiers of gold in its
     document.
     """
@@ -219,7 +220,7 @@ def _told(case: LinkCase, mention: Mention, gold: Collection[str]) -> LinkCase:
     scores = [link.score for link in links]
     return msgspec.structs.replace(
         case,
-        parts=tuple((one,) for one in sorted(answer)),
+        parts=tuple((concept,) for concept in sorted(answer)),
         answer=answer,
         score=min(scores) if scores and None not in scores else None,  # type: ignore[type-var]
         tier=links[0].tier if links else "",
@@ -232,31 +233,35 @@ def _decided(case: LinkCase, decisions: Sequence[Decision], gold: Collection[str
     document.
     """
 
-    def counted(one: Candidate) -> str:
-        return counted_identifier((one.curie, *one.same), case.gold, gold)
+    def counted(candidate: Candidate) -> str:
+        return counted_identifier((candidate.curie, *candidate.same), case.gold, gold)
 
-    answered = [one for one in decisions if one.answer]
-    best = [one.candidates[0] for one in answered]
+    answered = [decision for decision in decisions if decision.answer]
+    best = [decision.candidates[0] for decision in answered]
     # Two names in a mention may have one concept; it is one link, as the linker writes it.
-    scores = [link.score for link in distinct([one.link for one in answered])] if answered else []
+    scores = (
+        [link.score for link in distinct([decision.link for decision in answered])]
+        if answered
+        else []
+    )
     return msgspec.structs.replace(
         case,
         parts=tuple(tuple(map(counted, each.candidates)) for each in decisions),
         answer=frozenset(map(counted, best)),
         score=min(scores) if scores and None not in scores else None,  # type: ignore[type-var]
         tier=best[0].tier if best else "",
-        alone=bool(answered) and all(_alone(one) for one in answered),
+        alone=bool(answered) and all(_alone(decision) for decision in answered),
         where="matched",
     )
 
 
 def _alone(decision: Decision) -> bool:
-    tiers = [one.tier for one in decision.candidates]
+    tiers = [candidate.tier for candidate in decision.candidates]
     return tiers.count(tiers[0]) == 1
 
 
 def _without_links(document: Document) -> Document:
-    mentions = tuple(msgspec.structs.replace(one, links=()) for one in document.layer(GOLD))
+    mentions = tuple(msgspec.structs.replace(mention, links=()) for mention in document.layer(GOLD))
     return msgspec.structs.replace(document, mentions=mentions)
 
 

@@ -57,14 +57,19 @@ def predict_gold_texts(
 
     bare = (document.having(mentions=(), events=()) for document in gold)
     with open_pipeline(request.pipeline) as pipeline:
-        found = {one.id: one.mentions for one in events.observe(watch(pipeline.stream(bare)))}
-    said = Predictions(
-        path=request.pipeline, mentions=found, hashes={one.id: text_hash(one.text) for one in gold}
+        mentions = {
+            document.id: document.mentions
+            for document in events.observe(watch(pipeline.stream(bare)))
+        }
+    predictions = Predictions(
+        path=request.pipeline,
+        mentions=mentions,
+        hashes={document.id: text_hash(document.text) for document in gold},
     )
     if request.source:
-        return pipeline.name, said.of_one_system(request.source)
-    together = {name: _as_one(mentions, pipeline.name) for name, mentions in found.items()}
-    return pipeline.name, replace(said, mentions=together)
+        return pipeline.name, predictions.of_one_system(request.source)
+    together = {name: _as_one(mentions, pipeline.name) for name, mentions in mentions.items()}
+    return pipeline.name, replace(predictions, mentions=together)
 
 
 class PipelinePredictor:
@@ -79,7 +84,7 @@ class PipelinePredictor:
             getattr(step, "predictor", step) for step in pipeline.steps if "mentions" in step.gives
         ]
         self.types = tuple(
-            dict.fromkeys(kind for one in finders for kind in getattr(one, "types", ()))
+            dict.fromkeys(kind for finder in finders for kind in getattr(finder, "types", ()))
         )
 
     def close(self) -> None:
@@ -99,7 +104,7 @@ class PipelinePredictor:
             from fascicle.pipeline.pipeline import result_error
 
             raise result_error(result)
-        if unknown := {one.type for one in result.document.mentions} - set(self.types):
+        if unknown := {mention.type for mention in result.document.mentions} - set(self.types):
             raise InputError(
                 f"the pipeline {self.name!r} found the type {sorted(unknown)[0]!r}, which none "
                 "of its steps declares; "
@@ -116,5 +121,5 @@ def _as_one(mentions: Sequence[Mention], source: str) -> tuple[Mention, ...]:
     """Returns the mentions of all layers under one source; of the same mention of several layers
     a linked one.
     """
-    linked_first = sorted(mentions, key=lambda one: not one.links)
-    return unique(msgspec.structs.replace(one, source=source) for one in linked_first)[0]
+    linked_first = sorted(mentions, key=lambda mention: not mention.links)
+    return unique(msgspec.structs.replace(mention, source=source) for mention in linked_first)[0]

@@ -201,7 +201,7 @@ class GateResult:
     Attributes:
         system: its name.
         gate: the gate.
-        found: the score, from 0 to 1; ``None`` if it is undefined, which meets no gate.
+        evaluation: the score, from 0 to 1; ``None`` if it is undefined, which meets no gate.
     """
 
     system: str
@@ -219,7 +219,7 @@ class GateResult:
 
 
 def check_gates(
-    found: Evaluation, gates: Iterable[str], *, prefixes: Mapping[str, str] | None = None
+    evaluation: Evaluation, gates: Iterable[str], *, prefixes: Mapping[str, str] | None = None
 ) -> list[GateResult]:
     """Compares the scores of systems with gates.
 
@@ -229,7 +229,7 @@ def check_gates(
     of a type are scores of mentions.
 
     Args:
-        found: scores of systems.
+        evaluation: scores of systems.
         gates: such as ``"Disease.f1=80"`` or ``"MESH.recall=70"``, in percent.
         prefixes: type -> prefix of the identifiers that have none, for links.
 
@@ -237,31 +237,35 @@ def check_gates(
         UsageError: a gate of another form, or a name that is neither a type nor a vocabulary of the
             gold, or both.
     """
-    asked = [Gate.of(text) for text in gates]
-    reached = _reached(found, prefixes or {})
+    wanted_gates = [Gate.of(text) for text in gates]
+    reached = _reached(evaluation, prefixes or {})
     return [
-        GateResult(system=one.system, gate=gate, found=one.value(gate))
-        for one in reached
-        for gate in asked
+        GateResult(system=result.system, gate=gate, found=result.value(gate))
+        for result in reached
+        for gate in wanted_gates
     ]
 
 
 def gates_table(results: Sequence[GateResult]) -> str:
     """Formats the gates that were not met; one sentence if there are none."""
-    short = [one for one in results if not one.met]
+    short = [result for result in results if not result.met]
     if not short:
         return (
             f"All {len(results):,} gates are met.\n" if len(results) > 1 else "The gate is met.\n"
         )
-    several = len({one.system for one in results}) > 1
+    several = len({result.system for result in results}) > 1
     rows: list[Sequence[str]] = [
         ("fell short", *(["system"] if several else []), "found", "at least", "lacking")
     ]
-    for one in short:
-        lacking = None if one.found is None else one.gate.least - one.found
-        numbers = map(percent, (one.found, one.gate.least, lacking))
+    for result in short:
+        lacking = None if result.found is None else result.gate.least - result.found
+        numbers = map(percent, (result.found, result.gate.least, lacking))
         rows.append(
-            (f"{one.gate.name}.{one.gate.figure}", *([one.system] if several else []), *numbers)
+            (
+                f"{result.gate.name}.{result.gate.figure}",
+                *([result.system] if several else []),
+                *numbers,
+            )
         )
     return ruled_rows(rows) + "\n"
 
@@ -283,22 +287,22 @@ class _Reached:
     cases: Sequence[LinkCase]
 
     def value(self, gate: Gate) -> float | None:
-        known = {_vocabulary(one) for case in self.cases for one in case.gold} - {""}
-        if gate.name in self.named and gate.name in known:
+        vocabularies = {_vocabulary(concept) for case in self.cases for concept in case.gold} - {""}
+        if gate.name in self.named and gate.name in vocabularies:
             raise UsageError(
                 f"{gate.name} is both a type and a vocabulary of the gold; score its types with "
                 "other names "
                 f"(--type {gate.name}=NAME) to tell the two apart"
             )
-        if gate.name in known:
+        if gate.name in vocabularies:
             return self.link_scores(_within(self.cases, gate.name)).value(gate.figure)
         if gate.name not in self.named:
-            names = sorted({*self.named, *known})
+            names = sorted({*self.named, *vocabularies})
             raise UsageError(
                 "the gold has neither a type nor a vocabulary "
                 f"{gate.name!r}{near_hint(gate.name, names)}; it has the "
                 f"types {', '.join(self.named)}, and links of "
-                f"{', '.join(sorted(known)) or 'no vocabulary'}"
+                f"{', '.join(sorted(vocabularies)) or 'no vocabulary'}"
             )
         if gate.figure not in self.named[gate.name]:
             raise UsageError(
@@ -309,32 +313,32 @@ class _Reached:
         return self.named[gate.name][gate.figure]
 
 
-def _reached(found: Evaluation, prefixes: Mapping[str, str]) -> Iterator[_Reached]:
-    documents = [to_curies(one, prefixes) for one in found.gold.documents]
+def _reached(evaluation: Evaluation, prefixes: Mapping[str, str]) -> Iterator[_Reached]:
+    documents = [to_curies(system, prefixes) for system in evaluation.gold.documents]
     reference = Reference(documents=documents)
     scores = partial(
-        score_links, documents=[one.id for one in documents], concepts=reference.concepts
+        score_links, documents=[system.id for system in documents], concepts=reference.concepts
     )
-    for one in found.systems:
-        said = found.predictions[one.name].mentions
+    for system in evaluation.systems:
+        predicted = evaluation.predictions[system.name].mentions
         links = {
-            each.id: to_curies(each.having(mentions=said.get(each.id, ())), prefixes).mentions
+            each.id: to_curies(each.having(mentions=predicted.get(each.id, ())), prefixes).mentions
             for each in documents
         }
-        counts = {kind: own for kind, own in one.strict.by_type.items() if own.support} | {
-            "micro": one.strict.counts
+        counts = {kind: own for kind, own in system.strict.by_type.items() if own.support} | {
+            "micro": system.strict.counts
         }
-        named = {kind: vars(figures(own)) for kind, own in counts.items()}
-        named["macro"] = {figure: macro_row(one.strict)[figure] for figure in _OF_MENTIONS}
+        figures_of = {kind: vars(figures(own)) for kind, own in counts.items()}
+        figures_of["macro"] = {figure: macro_row(system.strict)[figure] for figure in _OF_MENTIONS}
         cases = list(cases_of_predictions(reference, links))
-        yield _Reached(system=one.name, named=named, link_scores=scores, cases=cases)
+        yield _Reached(system=system.name, named=figures_of, link_scores=scores, cases=cases)
 
 
 def _within(cases: Iterable[LinkCase], vocabulary: str) -> Iterator[LinkCase]:
     """Yields the cases that have concepts of a vocabulary, with these alone."""
     for case in cases:
-        gold = frozenset(one for one in case.gold if _vocabulary(one) == vocabulary)
-        answer = frozenset(one for one in case.answer if _vocabulary(one) == vocabulary)
+        gold = frozenset(concept for concept in case.gold if _vocabulary(concept) == vocabulary)
+        answer = frozenset(concept for concept in case.answer if _vocabulary(concept) == vocabulary)
         if gold or answer:
             yield msgspec.structs.replace(case, gold=gold, answer=answer)
 

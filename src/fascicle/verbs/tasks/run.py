@@ -84,8 +84,8 @@ def run(  # noqa: PLR0913
     paths = _paths(to_path_list(files), request)
     opener = PipelineOpener(given=steps, choices=choices or LINKED_MODEL)
     if not is_url(place):
-        read = [*filterfalse(is_url, paths), steps, *opener.choices.paths]
-        Inputs.of(read).refuse(place, filled=True)
+        inputs = [*filterfalse(is_url, paths), steps, *opener.choices.paths]
+        Inputs.of(inputs).refuse(place, filled=True)
     opened = Run.of(
         paths, opener, place, reading=request, format=format, workers=workers, pool=pool
     )
@@ -98,13 +98,13 @@ def _paths(files: Sequence[str], reading: ReadRequest) -> list[str]:
     """
     if not files:
         raise UsageError("no file was given; name files, folders or URLs")
-    found = (
+    names = (
         chain.from_iterable(map(listed_url, group))
         if remote
-        else (given.name for given in resolve_inputs(tuple(group), (), reading).inputs)
+        else (entry.name for entry in resolve_inputs(tuple(group), (), reading).inputs)
         for remote, group in groupby(files, key=is_url)
     )
-    return distinct_files(chain.from_iterable(found))
+    return distinct_files(chain.from_iterable(names))
 
 
 def list_quarantined(folder: str) -> list[Quarantined]:
@@ -114,8 +114,8 @@ def list_quarantined(folder: str) -> list[Quarantined]:
         OutputError: the folder holds no run.
     """
     place = RunFolder(folder)
-    found = current_quarantine(place, place.manifest()).values()
-    return sorted(found, key=lambda record: (record.shard, record.place, record.id))
+    records = current_quarantine(place, place.manifest()).values()
+    return sorted(records, key=lambda record: (record.shard, record.place, record.id))
 
 
 def read_quarantined(folder: str, identifier: str) -> Quarantined:
