@@ -27,13 +27,11 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document, Mention, Patch, TextInput, to_document
-from fascicle.core.files.atomic import open_output
 from fascicle.core.progress import track
 from fascicle.core.stream import annotate, stream
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.choices import Composition
-from fascicle.settings.pipeline import composition_toml
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.segment import all_sentences, segmenter
 from fascicle.text.tracing import Trace, trace
@@ -97,6 +95,10 @@ class Annotator(ABC):
             UsageError: a predictor that `fascicle.load` did not open, or another suffix.
             OutputError: the file exists, or cannot be written.
         """
+        # late: only a pipeline that is written needs these
+        from fascicle.core.files.atomic import open_output
+        from fascicle.settings.pipeline import composition_toml
+
         if self.made_of is None:
             raise UsageError(
                 f"{self.name} was not opened by fascicle.load, so no file can describe it; open "
