@@ -75,7 +75,7 @@ class Annotation:
 
     def documents(
         self,
-        given: Iterable[tuple[str, Document]],
+        documents: Iterable[tuple[str, Document]],
         *,
         report: WriteReport,
         part: PartFile | None = None,
@@ -83,7 +83,7 @@ class Annotation:
         """Yields all annotated documents, for one output file.
 
         Args:
-            given: pairs of input name and document, in order.
+            documents: pairs of input name and document, in order.
             report: report of the writer of the file.
             part: the output file, if it can be resumed after a kill: documents that it holds are
                 skipped.
@@ -92,7 +92,7 @@ class Annotation:
             InputError: every document was set aside; or the documents differ from those that the
                 part was made of.
         """
-        passages = self.passages(given, digests=part is not None)
+        passages = self.passages(documents, digests=part is not None)
         if part is not None:
             part.begin()
             if part.done is not None:
@@ -109,33 +109,33 @@ class Annotation:
         self.account.refuse_nothing(report)
 
     def by_input(
-        self, given: Iterable[tuple[str, Document]], *, done: Mapping[str, Mapping[str, Any]]
+        self, documents: Iterable[tuple[str, Document]], *, done: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[OfInput]:
         """Yields the annotated documents of each input, for one output file each; consume each
         before the next.
 
         Args:
-            given: pairs of input name and document, in order.
+            documents: pairs of input name and document, in order.
             done: finished inputs with the result of `OfInput.facts`: their documents are counted
                 and skipped.
         """
         for name in done:
             self.account.restore(dict(done[name]["account"]))
-        passages = (passage for passage in self.passages(given) if passage.input not in done)
+        passages = (passage for passage in self.passages(documents) if passage.input not in done)
         for name, group in groupby(self._outcomes(passages), key=lambda pair: pair[0].input):
             yield OfInput(run=self, name=name, group=group)
 
     def passages(
-        self, given: Iterable[tuple[str, Document]], *, digests: bool = False
+        self, documents: Iterable[tuple[str, Document]], *, digests: bool = False
     ) -> Iterator[Passage]:
         """Counts the documents that come in, and yields them.
 
         Args:
-            given: pairs of input name and document, in order.
+            documents: pairs of input name and document, in order.
             digests: true to compute ``Passage.digest``.
         """
         digest = b""
-        for number, (name, document) in enumerate(given, start=1):
+        for number, (name, document) in enumerate(documents, start=1):
             self.account.read += 1
             if digests:
                 digest = hashlib.sha256(digest + codec.encode(document)).digest()

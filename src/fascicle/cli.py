@@ -100,16 +100,16 @@ def main(argv: Sequence[str] | None = None, *, imported: Callable[[], None] = la
     Returns:
         The exit code.
     """
-    given = list(sys.argv[1:] if argv is None else argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
     with open_streams():
         try:
             with end_cleanly():
-                code = _run(given, imported)
+                code = _run(arguments, imported)
                 # raises the error of a full disk or closed pipe before the exit code is set
                 sys.stdout.flush()
             return code
         except BaseException as error:
-            if "--debug" in given and not isinstance(error, SystemExit | BrokenPipeError):
+            if "--debug" in arguments and not isinstance(error, SystemExit | BrokenPipeError):
                 traceback.print_exc()
             return _code_of(error)
 
@@ -148,11 +148,11 @@ def build_parser(only: str | None = None, *, names: Iterable[str] = COMMANDS) ->
 
 
 def _run(argv: list[str], imported: Callable[[], None]) -> int:
-    named = next((given for given in argv if given in COMMANDS), "")
+    command = next((word for word in argv if word in COMMANDS), "")
     # then it is the one that is meant, and no other is listed or suggested
-    is_first = bool(named) and argv[0] == named
+    is_first = bool(command) and argv[0] == command
     with pause_garbage_collection():
-        parser = build_parser(named, names=[named] if is_first else COMMANDS)
+        parser = build_parser(command, names=[command] if is_first else COMMANDS)
         imported()
     args: argparse.Namespace = parse(parser, argv)
     if "run" not in args:

@@ -92,7 +92,7 @@ def one_line(message: str) -> str:
     """Returns a message for terminals: control characters are escaped, and the middle of a long
     message is cut out.
     """
-    escaped = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), message)
+    escaped = _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), message)
     return (
         f"{escaped[: _LONGEST - _END]} … {escaped[-_END:]}" if len(escaped) > _LONGEST else escaped
     )
@@ -164,9 +164,9 @@ class FascicleError(Exception):
         """Returns the error as plain values, e.g. for JSON: the class, the code, the message,
         and the known fields.
         """
-        known = {"file": self.file, "line": self.line, "key": self.key}
-        named = {name: value for name, value in known.items() if value}
-        return {"error": type(self).__name__, "code": self.code, "message": str(self), **named}
+        values = {"file": self.file, "line": self.line, "key": self.key}
+        fields = {name: value for name, value in values.items() if value}
+        return {"error": type(self).__name__, "code": self.code, "message": str(self), **fields}
 
 
 def _again(kind: type[FascicleError], *args: Any) -> FascicleError:

@@ -175,9 +175,9 @@ def open_model(
     """
     from fascicle.runtime.composing import ALL_LINKS, compose
 
-    packs, left = pack_folders(model), choices
+    packs, remaining = pack_folders(model), choices
     if packs and recognition is None:
-        recognition, left = _choices_of_packs(packs, choices)
+        recognition, remaining = _choices_of_packs(packs, choices)
     elif choices.nested and not packs:
         raise UsageError(f"nested is for term packs, and {model} is none; leave it out")
     predictor = load_all_types(
@@ -190,7 +190,7 @@ def open_model(
     )
     links = choices.links and (recognition is None or recognition.links)
     names = open_own_names(choices.also, case=choices.case, links=links)
-    composed = compose(predictor, left, names=names, held=held or ALL_LINKS)
+    composed = compose(predictor, remaining, names=names, held=held or ALL_LINKS)
     for path, recogniser in zip(choices.also, names, strict=True):
         if summary := getattr(recogniser, "summary", ""):
             note(f"{path}: {summary}")
@@ -211,8 +211,8 @@ def _choices_of_packs(
     if choices.ends:
         raise UsageError(f"ends is for models, and {packs[0]} is a term pack; leave it out")
     beside = bool(choices.also) or choices.variants
-    known = {kind for pack in packs for kind in pack_types(pack)}
-    types = tuple(kind for kind in choices.only if kind in known or not beside)
+    types_of_packs = {kind for pack in packs for kind in pack_types(pack)}
+    types = tuple(kind for kind in choices.only if kind in types_of_packs or not beside)
     recognition = RecognitionSettings(types=types, links=choices.links)
     if choices.nested:
         recognition = msgspec.structs.replace(recognition, overlaps="nested")

@@ -46,12 +46,14 @@ def _are_texts(value: Any) -> bool:
     return (
         isinstance(value, Collection)
         and not isinstance(value, str)
-        and all(isinstance(one, str) for one in value)
+        and all(isinstance(text, str) for text in value)
     )
 
 
 def _are_suffixes(value: Any) -> bool:
-    return _are_texts(value) and all(one.startswith(".") and one == one.lower() for one in value)
+    return _are_texts(value) and all(
+        suffix.startswith(".") and suffix == suffix.lower() for suffix in value
+    )
 
 
 # Allowed values of each part of a protocol. They are checked early: a text in place of a tuple
@@ -119,9 +121,9 @@ def load_plugin(group: str, name: str, *, make: Callable[[Any], Any] | None = No
     """
     entry = _entry(group, name)
     try:
-        found = entry.load()
-        made = (make or _made)(found)
-        has = {part: getattr(made, part) for part in _parts(group) if hasattr(made, part)}
+        loaded = entry.load()
+        plugin = (make or _make)(loaded)
+        has = {part: getattr(plugin, part) for part in _parts(group) if hasattr(plugin, part)}
     except (MissingExtraError, RecipeError):
         raise
     except (Exception, SystemExit) as error:
@@ -145,11 +147,11 @@ def load_plugin(group: str, name: str, *, make: Callable[[Any], Any] | None = No
                 "it, or remove that package",
                 key=name,
             )
-    return made
+    return plugin
 
 
-def _made(found: Any) -> Any:
-    return found() if isinstance(found, type) and not hasattr(found, "Settings") else found
+def _make(loaded: Any) -> Any:
+    return loaded() if isinstance(loaded, type) and not hasattr(loaded, "Settings") else loaded
 
 
 def model_folder(name: str) -> Path:
@@ -165,11 +167,11 @@ def _folder(group: str, name: str) -> Path:
             there.
     """
     entry = _entry(group, name)
-    found = folder_of_package(entry.value)
-    if found is None:
+    folder = folder_of_package(entry.value)
+    if folder is None:
         why = f"names {entry.value!r}, which is not the folder of a {_FOLDERS[group]} in a package"
         raise PluginError(f"{_title(entry, group)} {why}; update or remove that package", key=name)
-    return found
+    return folder
 
 
 def plugin_package(group: str, name: str) -> str:
@@ -187,10 +189,10 @@ def plugins(own: Mapping[str, Collection[str]]) -> list[_Plugin]:
     Args:
         own: group -> names of Fascicle's own objects, which hide plug-ins of the same name.
     """
-    found = [
+    installed = [
         _tried(group, entry, own.get(group, ())) for group in _ALL for entry in _entries(group)
     ]
-    return found + [_astray(entry) for entry in _strays()]
+    return installed + [_astray(entry) for entry in _strays()]
 
 
 def _strays() -> list[EntryPoint]:
@@ -198,17 +200,19 @@ def _strays() -> list[EntryPoint]:
 
     known = {f"fascicle.{group}" for group in _ALL}
     groups = sorted(
-        one for one in entry_points().groups if one.startswith("fascicle.") and one not in known
+        group
+        for group in entry_points().groups
+        if group.startswith("fascicle.") and group not in known
     )
     return [entry for group in groups for entry in entry_points(group=group)]
 
 
 def _astray(entry: EntryPoint) -> _Plugin:
     group = entry.group.removeprefix("fascicle.")
-    known = ", ".join(f"fascicle.{one}" for one in _ALL)
+    listing = ", ".join(f"fascicle.{group}" for group in _ALL)
     problem = (
         f"{_title(entry, group)} is in the group {entry.group}, which does not exist; "
-        f"choose one of {known}"
+        f"choose one of {listing}"
     )
     return _Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
 
@@ -229,27 +233,27 @@ def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> _Plugin:
 
 
 def _entry(group: str, name: str) -> EntryPoint:
-    found = [entry for entry in _entries(group) if entry.name == name]
-    if not found:
+    matches = [entry for entry in _entries(group) if entry.name == name]
+    if not matches:
         raise PluginError(
-            f"no installed package has {_one(group)} called {name!r}; install one that has",
+            f"no installed package has {_singular(group)} called {name!r}; install one that has",
             key=name,
         )
-    if len(found) > 1:
-        packages = " and ".join(sorted(map(_package, found)))
+    if len(matches) > 1:
+        packages = " and ".join(sorted(map(_package, matches)))
         raise PluginError(
-            f"{packages} both have {_one(group)} called {name!r}; remove one of the packages",
+            f"{packages} both have {_singular(group)} called {name!r}; remove one of the packages",
             key=name,
         )
-    return found[0]
+    return matches[0]
 
 
 def _entries(group: str) -> tuple[EntryPoint, ...]:
-    return _found(group, tuple(sys.path))
+    return _find(group, tuple(sys.path))
 
 
 @lru_cache
-def _found(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+def _find(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """Returns the entry points of a group; cached for each search path, since they may be
     requested for each file.
     """
@@ -267,7 +271,7 @@ def _parts(group: str) -> list[str]:
     return sorted(part for part in vars(GROUPS[group]) if not part.startswith("_"))
 
 
-def _one(group: str) -> str:
+def _singular(group: str) -> str:
     return f"a {singular(group)}"
 
 

@@ -63,14 +63,14 @@ class _Component:
         """
         from fascicle.loading import load  # late: spaCy loads this module for every pipeline
 
-        found = load(**self._settings)
-        if self._saved not in ("", found.fingerprint):
+        model = load(**self._settings)
+        if self._saved not in ("", model.fingerprint):
             raise ModelError(
-                f"the pipeline was saved with another {found.name} than the one that is here, "
+                f"the pipeline was saved with another {model.name} than the one that is here, "
                 "which gives other "
                 "answers; put that one back, or make the pipeline again"
             )
-        return found
+        return model
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -79,22 +79,22 @@ class _Component:
 
     def __call__(self, doc: Doc) -> Doc:
         """Adds the mentions to one text."""
-        return self._marked(doc, self.model(doc.text))
+        return self._mark(doc, self.model(doc.text))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Adds the mentions to texts, which go through the model in batches."""
         for docs in minibatch(stream, size=batch_size):
             try:
-                found = self.model([doc.text for doc in docs])
-                marked = [
-                    self._marked(doc, document) for doc, document in zip(docs, found, strict=True)
+                documents = self.model([doc.text for doc in docs])
+                results = [
+                    self._mark(doc, document) for doc, document in zip(docs, documents, strict=True)
                 ]
             except Exception as error:
                 if self._handle is None:
                     raise
                 self._handle(self.name, self, docs, error)
                 continue
-            yield from marked
+            yield from results
 
     def set_error_handler(self, handle: Callable[..., None]) -> None:
         """Sets what is called with a batch that fails; see ``Language.set_error_handler``."""
@@ -123,22 +123,26 @@ class _Component:
         """Leaves the open model out: another process opens it for itself."""
         return {name: value for name, value in self.__dict__.items() if name != "model"}
 
-    def _marked(self, doc: Doc, document: Document) -> Doc:
-        spans = [(one, _span(doc, one, number)) for number, one in enumerate(document)]
+    def _mark(self, doc: Doc, document: Document) -> Doc:
+        spans = [(mention, _span(doc, mention, number)) for number, mention in enumerate(document)]
         doc.spans[self._spans_key] = [span for _, span in spans]
         facts = [
             [
-                one.score,
-                [link_text(link) for link in one.links if not link.nil and link.tier != AMBIGUOUS],
-                dict(one.attributes),
+                mention.score,
+                [
+                    link_text(link)
+                    for link in mention.links
+                    if not link.nil and link.tier != AMBIGUOUS
+                ],
+                dict(mention.attributes),
             ]
-            for one in document
+            for mention in document
         ]
         doc.user_data[_NAME] = {"document": codec.encode(document).decode(), "spans": facts}
         if self._set_ents:
-            best = [span for one, span in sorted(spans, key=lambda pair: pair[0].rank)]
-            there = list(doc.ents)
-            doc.set_ents(_disjoint([*best, *there] if self._overwrite else [*there, *best]))
+            best = [span for mention, span in sorted(spans, key=lambda pair: pair[0].rank)]
+            earlier = list(doc.ents)
+            doc.set_ents(_disjoint([*best, *earlier] if self._overwrite else [*earlier, *best]))
         return doc
 
 
@@ -146,7 +150,7 @@ def _span(doc: Doc, mention: TextMention, number: int) -> Span:
     """Returns the tokens of a mention; its number is the id of the span, for two mentions may
     have the same tokens.
     """
-    link = next((one for one in mention.links if one.tier != AMBIGUOUS), None)
+    link = next((candidate for candidate in mention.links if candidate.tier != AMBIGUOUS), None)
     concept = "" if link is None else _NIL if link.nil else link_text(link)
     edges = (mention.start, mention.end)
     name = f"{_NAME}:{number}"
@@ -158,13 +162,13 @@ def _span(doc: Doc, mention: TextMention, number: int) -> Span:
 def _disjoint(spans: list[Span]) -> list[Span]:
     """Returns the spans that share no token with one before them."""
     taken: set[int] = set()
-    kept = []
+    disjoint = []
     for span in spans:
         tokens = range(span.start, span.end)
         if taken.isdisjoint(tokens):
             taken.update(tokens)
-            kept.append(span)
-    return kept
+            disjoint.append(span)
+    return disjoint
 
 
 def _facts(span: Span) -> list[Any]:
@@ -174,8 +178,8 @@ def _facts(span: Span) -> list[Any]:
 
 
 def _document(doc: Doc) -> Document | None:
-    found = doc.user_data.get(_NAME)
-    return None if found is None else codec.decode(found["document"])
+    record = doc.user_data.get(_NAME)
+    return None if record is None else codec.decode(record["document"])
 
 
 def create(

@@ -16,6 +16,7 @@ from fascicle.core.document import Document
 from fascicle.evaluation.systems.model import ModelRequest, predict
 from fascicle.formats.account import EventCounts
 from fascicle.loading import load
+from fascicle.settings.choices import Choices
 from fascicle.settings.decision import Ends
 
 TEXT = "the patient has lung cancer. aspirin caused pain ."
@@ -35,7 +36,9 @@ def test_types_apart_are_scored_and_counted_alike_with_distributions(
     for place in ("", str(tmp_path / "found.jsonl")):
         events = EventCounts()
         _, found = predict(
-            ModelRequest(model=str(folder), ends=ends, distributions=place), gold, events=events
+            ModelRequest(model=str(folder), choices=Choices(ends=ends), distributions=place),
+            gold,
+            events=events,
         )
         answers.append((tuple(found.mentions["1"]), dict(events.counts)))
     assert answers[0] == answers[1]
