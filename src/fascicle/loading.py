@@ -190,7 +190,7 @@ def open_model(
     )
     links = choices.links and (recognition is None or recognition.links)
     names = open_own_names(choices.also, case=choices.case, links=links)
-    composed = compose(predictor, remaining, names=names, held=held or ALL_LINKS)
+    composed = compose(predictor, remaining, names=names, output=held or ALL_LINKS)
     for path, recogniser in zip(choices.also, names, strict=True):
         if summary := getattr(recogniser, "summary", ""):
             note(f"{path}: {summary}")

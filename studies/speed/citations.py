@@ -296,7 +296,7 @@ def _stages(clock: Clock) -> list[tuple[Any, str, Callable[..., Any]]]:
         (reading, "make_windows", "units and windows"),
         (reading, "compute_unit_inputs", "units and windows"),
         (predicting, "collate", "units and windows"),
-        (predicting.ModelPredictor, "_as_read", "decision"),
+        (predicting.ModelPredictor, "_make_patches", "decision"),
         (predicting, "add_whole_text_names", "decision"),
         (predicting, "answer_cells", "decision"),
         (answering, "all_decided", "decision"),

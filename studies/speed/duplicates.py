@@ -96,7 +96,7 @@ def counted(model: ModelPredictor, documents: Iterator[Document]) -> dict[str, A
     everywhere: set[Key] = set()
     looking: list[float] = []
     for chunk in chunks(documents):
-        reading = model._read(chunk)  # what the network would be given
+        reading = model._encode(chunk)  # what the network would be given
         windows = [
             (pieces, w)
             for pieces, cut in zip(reading.pieces, reading.windows, strict=True)

@@ -86,7 +86,7 @@ def cut(document: Document) -> list[Document]:
 def answered(model: ModelPredictor, documents: Iterable[Document]) -> Iterator[Sentence]:
     """Sentences as the model reads and answers them."""
     for chunk in chunks(documents):
-        reading = model._read(chunk)
+        reading = model._encode(chunk)
         for pieces, patch in zip(reading.pieces, model.predict(chunk), strict=True):
             yield Sentence(
                 pieces=np.unique(pieces.ids), length=len(pieces.ids), mentions=len(patch.add)

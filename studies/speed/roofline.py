@@ -255,7 +255,7 @@ def batches(model: ModelPredictor, texts: Sequence[str], *, tokens: int) -> list
     """What the network reads of texts."""
     found = []
     for chunk in chunks([Document(id=str(i), text=text) for i, text in enumerate(texts)]):
-        read_ = model._read(chunk)
+        read_ = model._encode(chunk)
         windows = [window for cut in read_.windows for window in cut]
         lengths = [window.pieces[1] - window.pieces[0] for window in windows]
         for rows in length_sorted_batches(lengths, max_tokens=tokens):

@@ -55,12 +55,12 @@ def open_pipeline(path: str | os.PathLike[str]) -> Pipeline:
 
 def open_settings(settings: PipelineSettings) -> Pipeline:
     """Opens the pipeline of settings; see `open_pipeline`."""
-    made: list[Any] = []
+    steps: list[Any] = []
     try:
         for kind, step in settings.steps:
-            made.append(OPENERS[kind](step, settings))
+            steps.append(OPENERS[kind](step, settings))
         pipeline = Pipeline(
-            made,
+            steps,
             name=settings.name,
             segmenter=settings.segmenter,
             keep_cut=settings.keep_cut,
@@ -69,9 +69,9 @@ def open_settings(settings: PipelineSettings) -> Pipeline:
         )
         pipeline.check(settings.answers)
     except BaseException:
-        for one in made:
-            if hasattr(one, "close"):
-                one.close()
+        for step in steps:
+            if hasattr(step, "close"):
+                step.close()
         raise
     return pipeline
 
@@ -94,9 +94,9 @@ def _dictionary(settings: kinds.DictionaryStep, pipeline: PipelineSettings) -> A
     from fascicle.terms.pack.pack import Pack
     from fascicle.terms.recognising import PackRecogniser
 
-    chosen = {name: getattr(settings, name) for name in RecognitionSettings.__struct_fields__}
+    options = {name: getattr(settings, name) for name in RecognitionSettings.__struct_fields__}
     predictor = PackRecogniser(
-        {settings.name: Pack.open(settings.pack)}, settings=RecognitionSettings(**chosen)
+        {settings.name: Pack.open(settings.pack)}, settings=RecognitionSettings(**options)
     )
     gives = steps.LINKED if settings.links else steps.MENTIONS
     return steps.Recognise(
@@ -121,16 +121,16 @@ def _variants(settings: kinds.VariantsStep, pipeline: PipelineSettings) -> Any:
 
 
 def _link(settings: kinds.LinkStep, pipeline: PipelineSettings) -> Any:
-    found = find(
+    linker = find(
         settings.linker, settings.packs, ontology=settings.ontology, strategies=settings.strategies
     )
-    return steps.Own(found.opened(), name=settings.name)
+    return steps.Own(linker.opened(), name=settings.name)
 
 
 def _coordination(settings: kinds.CoordinationStep, pipeline: PipelineSettings) -> Any:
     from fascicle.linking.coordination import Coordination
 
-    linker, mark = find(settings.linker, settings.packs).opened(), _told(settings)
+    linker, mark = find(settings.linker, settings.packs).opened(), _fingerprint(settings)
     return Coordination(
         settings.name, linker, sources=settings.sources, required=settings.known, fingerprint=mark
     )
@@ -143,26 +143,26 @@ def _combine(settings: kinds.CombineStep, pipeline: PipelineSettings) -> Any:
     rule = request.rule()
     rule.check(len(settings.sources))
     return steps.Combine(
-        name=settings.name, layers=settings.sources, rule=rule, fingerprint=_told(settings)
+        name=settings.name, layers=settings.sources, rule=rule, fingerprint=_fingerprint(settings)
     )
 
 
 def _filter(settings: kinds.FilterStep, pipeline: PipelineSettings) -> Any:
     judge = load_filter(settings.filter, threads=settings.threads)
-    mark = _told(judge.manifest, settings.sources)
+    mark = _fingerprint(judge.manifest, settings.sources)
     return steps.Filter(name=settings.name, layers=settings.sources, judge=judge, fingerprint=mark)
 
 
 def _typer(settings: kinds.TyperStep, pipeline: PipelineSettings) -> Any:
     typer = load_typer(settings.typer, threads=settings.threads)
-    mark = _told(typer.manifest, settings.sources)
+    mark = _fingerprint(typer.manifest, settings.sources)
     return steps.Type(name=settings.name, layers=settings.sources, typer=typer, fingerprint=mark)
 
 
 def _rules(settings: kinds.RulesStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.rules import Rules
 
-    mark = _told(settings)
+    mark = _fingerprint(settings)
     return Rules(
         settings.name, settings.rules, segmenter=segmenter(pipeline.segmenter), fingerprint=mark
     )
@@ -174,7 +174,7 @@ def _choice(settings: kinds.ChoiceStep, pipeline: PipelineSettings) -> Any:
         layers=settings.sources,
         keep=settings.keep,
         types=settings.types,
-        fingerprint=_told(settings),
+        fingerprint=_fingerprint(settings),
     )
 
 
@@ -194,7 +194,7 @@ def _assertion(settings: kinds.AssertionStep, pipeline: PipelineSettings) -> Any
 
 def _changing(settings: kinds.DropStep | kinds.PreferStep, pipeline: PipelineSettings) -> Any:
     """Makes a step that changes mentions of given layers by its settings alone."""
-    sources, mark = frozenset(settings.sources), _told(settings)
+    sources, mark = frozenset(settings.sources), _fingerprint(settings)
     if isinstance(settings, kinds.DropStep):
         return steps.Drop(name=settings.name, drops=sources, settings=settings, fingerprint=mark)
     return steps.Prefer(name=settings.name, drops=sources, settings=settings, fingerprint=mark)
@@ -203,10 +203,10 @@ def _changing(settings: kinds.DropStep | kinds.PreferStep, pipeline: PipelineSet
 def _plugin(settings: kinds.PluginStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.process import PluggedStep
 
-    given = PluggedStep(
+    step = PluggedStep(
         plugin=settings.plugin, name=settings.name, options=settings.options, folder=pipeline.folder
     )
-    return given.opened(settings)
+    return step.opened(settings)
 
 
 def _process(settings: kinds.ProcessStep, pipeline: PipelineSettings) -> Any:
@@ -226,7 +226,7 @@ def _process(settings: kinds.ProcessStep, pipeline: PipelineSettings) -> Any:
     )
 
 
-def _told(settings: msgspec.Struct, *sources: tuple[str, ...]) -> str:
+def _fingerprint(settings: msgspec.Struct, *sources: tuple[str, ...]) -> str:
     return steps.fingerprint_of(*sources, msgspec.json.encode(settings).decode())
 
 
@@ -314,7 +314,9 @@ class PipelineOpener:
     def examples(self) -> tuple[str, ...]:
         """Example texts: those of the pipeline with known answers."""
         return (
-            tuple(one.text for one in read_pipeline(self.given).answers) if self.is_pipeline else ()
+            tuple(answer.text for answer in read_pipeline(self.given).answers)
+            if self.is_pipeline
+            else ()
         )
 
     def __call__(self) -> Pipeline:

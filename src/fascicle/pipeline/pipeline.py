@@ -37,13 +37,13 @@ class _Cut:
 
     def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
         rules = segmenter(self.segmenter)
-        for one in documents:
+        for document in documents:
             yield Patch(
-                sentences=all_sentences(one, rules)
-                if "sentences" in self.gives and one.sentences is None
+                sentences=all_sentences(document, rules)
+                if "sentences" in self.gives and document.sentences is None
                 else None,
-                words=rules.words(one.text)
-                if "words" in self.gives and one.words is None
+                words=rules.words(document.text)
+                if "words" in self.gives and document.words is None
                 else None,
             )
 
@@ -130,7 +130,7 @@ class Pipeline:
         parts = _CUTS - {part for step in steps for part in step.gives}
         steps = (_Cut(gives=frozenset(parts), segmenter=self.segmenter), *steps)
         _check_parts(steps, frozenset(self.given), self.name)
-        _check_layers(steps, known=None if "mentions" in self.given else set(), origin=self.name)
+        _check_layers(steps, layers=None if "mentions" in self.given else set(), origin=self.name)
         object.__setattr__(self, "steps", steps)
 
     def __enter__(self) -> Self:
@@ -196,11 +196,11 @@ class Pipeline:
         """
         steps = [step for step in self.steps if step.name not in without]
         failed = [self._too_long(document) for document in documents]
-        kept = [
+        readable = [
             document for document, failure in zip(documents, failed, strict=True) if failure is None
         ]
-        found = map(self._without_cut, run_batch(steps, kept, watch=watch))
-        return [failure or next(found) for failure in failed]
+        results = map(self._without_cut, run_batch(steps, readable, watch=watch))
+        return [failure or next(results) for failure in failed]
 
     def _too_long(self, document: Document) -> Result | None:
         most, size = self.limits.longest, len(document.text)
@@ -244,12 +244,12 @@ class Pipeline:
                 raise RecipeError(
                     f"answers[{number}]: {result_error(result)}", at=self.name, key="answers"
                 )
-            found = {f"{one.text}/{one.type}" for one in result.document}
-            if missing := [one for one in answer.find if one not in found]:
-                shown = ", ".join(sorted(found)) or "nothing"
+            mentions = {f"{mention.text}/{mention.type}" for mention in result.document}
+            if missing := [mention for mention in answer.find if mention not in mentions]:
+                listing = ", ".join(sorted(mentions)) or "nothing"
                 raise RecipeError(
                     f"answers[{number}]: {missing[0]!r} is not found in {answer.text!r}, but "
-                    f"{shown}; correct the "
+                    f"{listing}; correct the "
                     "pipeline, or the answer",
                     at=self.name,
                     key="answers",
@@ -258,8 +258,8 @@ class Pipeline:
     def _without_cut(self, result: Result) -> Result:
         if self.keep_cut or result.document is None:
             return result
-        given, cut = result.given, self.steps[0].gives
-        changes = {part: None for part in cut if getattr(given, part) is None}
+        document, cut = result.given, self.steps[0].gives
+        changes = {part: None for part in cut if getattr(document, part) is None}
         return result._replace(document=result.document.having(**changes)) if changes else result
 
 
@@ -276,27 +276,27 @@ def result_error(result: Result) -> InputError:
     )
 
 
-def _as_step(given: Any) -> Step:
-    if isinstance(given, Predictor):
-        mark = getattr(given, "fingerprint", f"{given.name} {' '.join(given.types)}")
-        return Recognise(name=given.name, predictor=given, gives=LINKED, fingerprint=mark)
-    if isinstance(given, Step):
-        return given
+def _as_step(part: Any) -> Step:
+    if isinstance(part, Predictor):
+        mark = getattr(part, "fingerprint", f"{part.name} {' '.join(part.types)}")
+        return Recognise(name=part.name, predictor=part, gives=LINKED, fingerprint=mark)
+    if isinstance(part, Step):
+        return part
     raise RecipeError(
-        f"a step has name, needs, gives, drops, fingerprint and run; {type(given).__name__} was "
+        f"a step has name, needs, gives, drops, fingerprint and run; {type(part).__name__} was "
         "given"
     )
 
 
-def _check_parts(steps: Sequence[Step], given: frozenset[str], origin: str) -> None:
-    if unknown := given - set(PARTS):
+def _check_parts(steps: Sequence[Step], parts: frozenset[str], origin: str) -> None:
+    if unknown := parts - set(PARTS):
         raise RecipeError(
             f"given: {sorted(unknown)[0]!r} is not a part; allowed are {', '.join(PARTS)}",
             at=origin,
         )
-    there = set(given)
+    present = set(parts)
     for at, step in enumerate(steps):
-        if missing := step.needs - there:
+        if missing := step.needs - present:
             part = sorted(missing)[0]
             later = [other.name for other in steps[at + 1 :] if part in other.gives]
             advice = (
@@ -309,18 +309,18 @@ def _check_parts(steps: Sequence[Step], given: frozenset[str], origin: str) -> N
                 at=origin,
                 key=step.name,
             )
-        there |= step.gives
+        present |= step.gives
 
 
-def _check_layers(steps: Sequence[Step], *, known: set[str] | None, origin: str) -> None:
+def _check_layers(steps: Sequence[Step], *, layers: set[str] | None, origin: str) -> None:
     """Raises an error for layers that no step adds; after a step whose sources are unknown, none
     is checked.
     """
     for step in steps[1:]:
         own = getattr(step, "sources", None)
-        asked = (step.drops - (own or set())) | {*getattr(step, "layers", ())}
-        if known is not None and own is not None and (unknown := asked - known):
-            allowed = ", ".join(sorted(known)) or "none"
+        sources = (step.drops - (own or set())) | {*getattr(step, "layers", ())}
+        if layers is not None and own is not None and (unknown := sources - layers):
+            allowed = ", ".join(sorted(layers)) or "none"
             raise RecipeError(
                 f"the step {step.name!r} asks for mentions of {sorted(unknown)[0]!r}; the "
                 "sources before it are "
@@ -328,7 +328,7 @@ def _check_layers(steps: Sequence[Step], *, known: set[str] | None, origin: str)
                 at=origin,
                 key=step.name,
             )
-        known = None if known is None or own is None else known | own
+        layers = None if layers is None or own is None else layers | own
 
 
 OpenPipeline = Callable[[], Pipeline]

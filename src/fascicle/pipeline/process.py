@@ -89,7 +89,7 @@ class ProcessStep:
         seconds: float,
         longest: int = 64 << 20,
         memory: int | None = None,
-        shown: str = "",
+        label: str = "",
     ) -> None:
         """Starts the program, and reads the description of the step.
 
@@ -99,7 +99,7 @@ class ProcessStep:
             seconds: time limit of one batch, and of the start.
             longest: bytes of one line of its answer.
             memory: bytes of its own that it may take, where the system can limit that.
-            shown: what errors call the command; by default the command itself.
+            label: what errors call the command; by default the command itself.
 
         Raises:
             PluginError: it cannot be started, or its description is invalid.
@@ -119,7 +119,7 @@ class ProcessStep:
             self.close()
             raise PluginError(
                 f"the step {name!r} cannot be started with "
-                f"{shown or repr(shorten(' '.join(command)))}: {error}",
+                f"{label or repr(shorten(' '.join(command)))}: {error}",
                 key=name,
             ) from None
         if unknown := (hello.needs | hello.gives) - set(PARTS):
@@ -218,14 +218,14 @@ class ProcessStep:
         assert program is not None
         assert program.stdin is not None
         assert program.stdout is not None
-        left, found = memoryview(request), bytearray(self._rest)
+        rest, answer = memoryview(request), bytearray(self._rest)
         deadline = time.monotonic() + self._seconds
         with selectors.DefaultSelector() as ready:
             ready.register(program.stdout, selectors.EVENT_READ)
-            if left:
+            if rest:
                 ready.register(program.stdin, selectors.EVENT_WRITE)
-            while (end := found.find(b"\n")) < 0 or left:
-                if len(found) > self._longest:
+            while (end := answer.find(b"\n")) < 0 or rest:
+                if len(answer) > self._longest:
                     raise ProcessError(
                         f"it answered with a line of more than {self._longest:,} bytes"
                     )
@@ -234,21 +234,21 @@ class ProcessStep:
                     raise ProcessError(f"it gave no answer in {self._seconds:g} seconds")
                 for key, _ in events:
                     if key.fileobj is program.stdout:
-                        found += self._read(program.stdout)
+                        answer += self._receive(program.stdout)
                     else:
-                        left = left[self._write(program.stdin, left) :]
-                        if not left:
+                        rest = rest[self._write(program.stdin, rest) :]
+                        if not rest:
                             ready.unregister(program.stdin)
-        self._rest = bytes(found[end + 1 :])
+        self._rest = bytes(answer[end + 1 :])
         if self._said is not None and os.fstat(self._said.fileno()).st_size > _SAID:
             os.ftruncate(self._said.fileno(), 0)
-        return bytes(found[:end])
+        return bytes(answer[:end])
 
-    def _read(self, stream: IO[bytes]) -> bytes:
-        got = os.read(stream.fileno(), _READ)
-        if not got:
+    def _receive(self, stream: IO[bytes]) -> bytes:
+        data = os.read(stream.fileno(), _READ)
+        if not data:
             raise self._end()
-        return got
+        return data
 
     def _write(self, stream: IO[bytes], data: memoryview) -> int:
         try:
@@ -267,25 +267,25 @@ class ProcessStep:
             code: Any = self._program.wait(timeout=5)
         except subprocess.TimeoutExpired:
             code = "none yet"
-        said = ""
+        stderr = ""
         if self._said is not None:
             self._said.seek(0)
-            said = self._said.read().decode(errors="replace").strip()[-300:]
+            stderr = self._said.read().decode(errors="replace").strip()[-300:]
         kind = (
             ProcessKilledError
             if isinstance(code, int) and (code < 0 or code in _KILLED)
             else ProcessError
         )
-        return kind(f"it ended with the exit code {code}{': ' if said else ''}{said}")
+        return kind(f"it ended with the exit code {code}{': ' if stderr else ''}{stderr}")
 
 
 def _decoded(line: bytes, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(line, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        shown = shorten(line[:200].decode(errors="replace"))
+        start = shorten(line[:200].decode(errors="replace"))
         raise ProcessError(
-            f"it answered {shown!r}, which is not what the protocol says: {error}"
+            f"it answered {start!r}, which is not what the protocol says: {error}"
         ) from None
 
 
@@ -323,42 +323,42 @@ class PluggedStep:
             MissingExtraError: it needs a package that is not installed.
             PluginError: it cannot be loaded.
         """
-        found = plugins.load_plugin("steps", self.plugin, make=self._checked)
-        if not (getattr(found, "apart", False) if settings.apart is UNSET else settings.apart):
-            return found if not isinstance(found, type) else self.made()
+        step = plugins.load_plugin("steps", self.plugin, make=self._checked)
+        if not (getattr(step, "apart", False) if settings.apart is UNSET else settings.apart):
+            return step if not isinstance(step, type) else self.made()
         order = msgspec.json.encode(vars(self)).decode()
         command = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), order]
         memory = settings.memory << 20 if settings.memory is not None else None
-        shown = f"the plug-in {self.plugin!r}"
+        label = f"the plug-in {self.plugin!r}"
         return ProcessStep(
-            self.name or self.plugin, command, seconds=settings.seconds, memory=memory, shown=shown
+            self.name or self.plugin, command, seconds=settings.seconds, memory=memory, label=label
         )
 
     def made(self) -> Any:
         """Returns the step in this process; for the errors see `opened`."""
-        found = plugins.load_plugin("steps", self.plugin, make=self._checked)
-        if not isinstance(found, type):
-            return found
-        return found(self._settings(found), name=self.name or self.plugin, folder=self.folder)
+        step = plugins.load_plugin("steps", self.plugin, make=self._checked)
+        if not isinstance(step, type):
+            return step
+        return step(self._settings(step), name=self.name or self.plugin, folder=self.folder)
 
-    def _checked(self, found: Any) -> Any:
+    def _checked(self, step: Any) -> Any:
         """Returns a class that takes settings as it is, if it takes these, and the object of any
         other entry point.
         """
-        if isinstance(found, type) and hasattr(found, "Settings"):
-            self._settings(found)
-            return found
+        if isinstance(step, type) and hasattr(step, "Settings"):
+            self._settings(step)
+            return step
         if self.options or self.name:
             raise RecipeError(
                 f"the step {self.plugin!r} takes no settings and has a name of its own; leave "
                 "out options and name",
                 key=self.plugin,
             )
-        return found() if isinstance(found, type) else found
+        return step() if isinstance(step, type) else step
 
-    def _settings(self, found: Any) -> Any:
+    def _settings(self, step: Any) -> Any:
         return convert_values(
-            self.options, found.Settings, origin=f"options of the step {self.name or self.plugin!r}"
+            self.options, step.Settings, origin=f"options of the step {self.name or self.plugin!r}"
         )
 
 
@@ -388,7 +388,8 @@ def serve(order: str) -> int:
 def _answer(step: Any, line: bytes) -> bytes:
     """Returns the patches for the documents of a request, or the error of the step."""
     documents = [
-        codec.decode(bytes(one)) for one in msgspec.json.decode(line, type=_Request).documents
+        codec.decode(bytes(document))
+        for document in msgspec.json.decode(line, type=_Request).documents
     ]
     try:
         return msgspec.json.encode({"patches": list(step.run(documents))})

@@ -29,29 +29,29 @@ class _Words(NamedTuple):
     """Sentence as patterns match it: its words, joined by one space.
 
     Attributes:
-        joined: the words; a blank within one is a middle dot.
-        starts: where each begins in ``joined``.
+        text: the words; a blank within one is a middle dot.
+        starts: where each begins in ``text``.
         ends: where each ends there.
         words: where each is in the document.
     """
 
-    joined: str
+    text: str
     starts: list[int]
     ends: list[int]
     words: Sequence[Span]
 
     @classmethod
     def of(cls, text: str, words: Sequence[Span]) -> _Words:
-        shown = [re.sub(r"\s", "·", text[start:end]) for start, end in words]
+        texts = [re.sub(r"\s", "·", text[start:end]) for start, end in words]
         starts, at = [], 0
-        for word in shown:
+        for word in texts:
             starts.append(at)
             at += len(word) + 1
-        ends = [start + len(word) for start, word in zip(starts, shown, strict=True)]
-        return cls(" ".join(shown), starts, ends, words)
+        ends = [start + len(word) for start, word in zip(starts, texts, strict=True)]
+        return cls(" ".join(texts), starts, ends, words)
 
     def span(self, start: int, end: int) -> Span:
-        """Returns the place in the document of a range of ``joined`` that begins and ends with
+        """Returns the place in the document of a range of ``text`` that begins and ends with
         words.
         """
         return self.words[bisect_left(self.starts, start)][0], self.words[
@@ -59,7 +59,7 @@ class _Words(NamedTuple):
         ][1]
 
     def place(self, mention: Mention) -> Span | None:
-        """Returns the range of ``joined`` with the words of a mention; ``None`` if the sentence has
+        """Returns the range of ``text`` with the words of a mention; ``None`` if the sentence has
         none of them.
         """
         first = bisect_right([end for _, end in self.words], mention.start)
@@ -80,16 +80,16 @@ class _Rule:
     @cached_property
     def _context(self) -> list[tuple[re.Pattern[str], bool, bool]]:
         """Pattern, whether it is about the text before, and whether it must match."""
-        given = self.settings
-        found = [(given.before, True, True), (given.not_before, True, False)]
-        found += [(given.after, False, True), (given.not_after, False, False)]
+        settings = self.settings
+        patterns = [(settings.before, True, True), (settings.not_before, True, False)]
+        patterns += [(settings.after, False, True), (settings.not_after, False, False)]
         return [
             (
                 re.compile(rf"(?<!\S)(?:{pattern})\Z" if before else rf"(?:{pattern})(?!\S)"),
                 before,
-                wanted,
+                must_match,
             )
-            for pattern, before, wanted in found
+            for pattern, before, must_match in patterns
             if pattern
         ]
 
@@ -100,26 +100,26 @@ class _Rule:
 
     def added(self, sentence: _Words, source: str) -> Iterator[Mention]:
         """Yields mentions for the matches of the words, from the left, without overlaps."""
-        for found in self._words.finditer(sentence.joined):
-            if found.end() > found.start() and self._fits(
-                sentence.joined, found.start(), found.end()
+        for match in self._words.finditer(sentence.text):
+            if match.end() > match.start() and self._fits(
+                sentence.text, match.start(), match.end()
             ):
-                yield Mention((sentence.span(*found.span()),), self.settings.type, source=source)
+                yield Mention((sentence.span(*match.span()),), self.settings.type, source=source)
 
-    def meant(self, sentence: _Words, mention: Mention) -> bool:
+    def applies(self, sentence: _Words, mention: Mention) -> bool:
         """True if the rule applies to a mention."""
         place = sentence.place(mention)
         if place is None:
             return False
-        is_it = not self.settings.words or self._words.fullmatch(sentence.joined, *place)
-        return bool(is_it) and self._fits(sentence.joined, *place)
+        is_it = not self.settings.words or self._words.fullmatch(sentence.text, *place)
+        return bool(is_it) and self._fits(sentence.text, *place)
 
-    def _fits(self, joined: str, start: int, end: int) -> bool:
-        before = joined[max(0, start - _CONTEXT) : start].rstrip(" ")
-        after = joined[end : end + _CONTEXT].lstrip(" ")
+    def _fits(self, sentence: str, start: int, end: int) -> bool:
+        before = sentence[max(0, start - _CONTEXT) : start].rstrip(" ")
+        after = sentence[end : end + _CONTEXT].lstrip(" ")
         return all(
-            bool(pattern.search(before) if is_before else pattern.match(after)) is wanted
-            for pattern, is_before, wanted in self._context
+            bool(pattern.search(before) if is_before else pattern.match(after)) is must_match
+            for pattern, is_before, must_match in self._context
         )
 
 
@@ -168,33 +168,37 @@ class Rules:
         return [self._in_time(document) for document in documents]
 
     def _in_time(self, document: Document) -> Patch:
-        said = (
+        problem = (
             "a pattern of its rules finds no end; write it without a repetition inside of another"
         )
         with time_limit(
             _SECONDS + len(document.text) * _A_CHARACTER,
-            RecipeError(f"{self.name}: {said}", key=self.name),
+            RecipeError(f"{self.name}: {problem}", key=self.name),
         ):
             return self._patch(document)
 
     def _patch(self, document: Document) -> Patch:
         words = _sentences(document)
-        now = {one.key: one for one in document.mentions if one.source not in self.sources}
+        now = {
+            mention.key: mention
+            for mention in document.mentions
+            if mention.source not in self.sources
+        }
         origin = {key: [key] for key in now}  # key now -> keys in the document
         for rule in self._rules:
             if rule.settings.does == "add":
                 for mention in (
-                    one for sentence in words for one in rule.added(sentence, self.name)
+                    mention for sentence in words for mention in rule.added(sentence, self.name)
                 ):
-                    if _is_there(rule, document, mention):
+                    if _in_sections(rule, document, mention):
                         now.setdefault(mention.key, mention)
                 continue
-            meant = [
-                one
-                for one in now.values()
-                if _is_meant(rule, words, one) and _is_there(rule, document, one)
+            targets = [
+                mention
+                for mention in now.values()
+                if _applies(rule, words, mention) and _in_sections(rule, document, mention)
             ]
-            for mention in meant:
+            for mention in targets:
                 before = origin.pop(mention.key, [])
                 del now[mention.key]
                 if rule.settings.does == "retype":
@@ -207,14 +211,14 @@ class Rules:
     def _of(self, document: Document, now: dict, origin: dict) -> Patch:  # type: ignore[type-arg]
         """Returns the patch that turns the mentions of a document into the current ones."""
         stays = {before: key for key, several in origin.items() for before in several}
-        drop = [one.key for one in document.mentions if one.key not in stays]
+        drop = [mention.key for mention in document.mentions if mention.key not in stays]
         replace = [(before, now[key]) for before, key in stays.items() if before != key]
         added, _ = unique(mention for key, mention in now.items() if key not in origin)
         return Patch(add=added, drop=tuple(drop), replace=tuple(replace))
 
     def _check(self, rule: _Rule, number: int, segmenter: Segmenter) -> None:
-        given = rule.settings
-        place = f"rule {number} of the step {self.name!r} ({given.does} {given.type})"
+        settings = rule.settings
+        place = f"rule {number} of the step {self.name!r} ({settings.does} {settings.type})"
         try:
             rule.compiled()
         except (re.error, OverflowError, RecursionError) as error:
@@ -223,29 +227,31 @@ class Rules:
             ) from None
         alone = object.__new__(Rules)
         alone.__dict__ |= {**self.__dict__, "_rules": [rule]}
-        for test in given.tests:
-            document = _document_of(test, given, segmenter)
+        for test in settings.tests:
+            document = _document_of(test, settings, segmenter)
             after = apply(document, alone.run([document])[0], step=self.name, drops=self.drops)
-            wanted = given.to or given.type
-            found = tuple(one.text_in(after.text) for one in after.mentions if one.type == wanted)
-            if sorted(found) != sorted(test.find):
+            kind = settings.to or settings.type
+            names = tuple(
+                mention.text_in(after.text) for mention in after.mentions if mention.type == kind
+            )
+            if sorted(names) != sorted(test.find):
                 raise RecipeError(
-                    f"{place} fails its own test: in {test.text!r} it finds {list(found)} instead "
+                    f"{place} fails its own test: in {test.text!r} it finds {list(names)} instead "
                     "of "
                     f"{list(test.find)}; correct the rule or the test",
                     key=self.name,
                 )
 
 
-def _is_meant(rule: _Rule, sentences: Sequence[_Words], mention: Mention) -> bool:
-    given = rule.settings
-    if mention.type != given.type or mention.source not in given.sources:
+def _applies(rule: _Rule, sentences: Sequence[_Words], mention: Mention) -> bool:
+    settings = rule.settings
+    if mention.type != settings.type or mention.source not in settings.sources:
         return False
     at = bisect_right(sentences, mention.start, key=lambda sentence: sentence.words[0][0]) - 1
-    return at >= 0 and rule.meant(sentences[at], mention)
+    return at >= 0 and rule.applies(sentences[at], mention)
 
 
-def _is_there(rule: _Rule, document: Document, mention: Mention) -> bool:
+def _in_sections(rule: _Rule, document: Document, mention: Mention) -> bool:
     return not rule.settings.sections or document.is_in(mention, rule.settings.sections)
 
 
@@ -263,10 +269,10 @@ def _document_of(test: RuleTest, rule: RuleSettings, segmenter: Segmenter) -> Do
     """Returns the text of a test, with the mentions that are marked in it."""
     mentions, parts, at, size = [], [], 0, 0
     source = rule.sources[0] if rule.sources else ""
-    for found in _MARKED.finditer(test.text) if source else ():
-        parts += [test.text[at : found.start()], found[1]]
-        start = size + found.start() - at
-        size, at = start + len(found[1]), found.end()
+    for match in _MARKED.finditer(test.text) if source else ():
+        parts += [test.text[at : match.start()], match[1]]
+        start = size + match.start() - at
+        size, at = start + len(match[1]), match.end()
         mentions.append(Mention(((start, size),), rule.type, source=source))
     text = "".join(parts) + test.text[at:]
     return Document(

@@ -118,11 +118,11 @@ def run_batch(
         places = [at for at, result in enumerate(results) if result.document is not None]
         now = [result.document for result in results if result.document is not None]
         begun = time.perf_counter()
-        said = list(answer_each(_guarded(step, watch), now)) if now else []
-        taken = time.perf_counter() - begun
+        answers = list(answer_each(_guarded(step, watch), now)) if now else []
+        elapsed = time.perf_counter() - begun
         total = sum(len(document.text) + 1 for document in now)
-        for at, (document, answer) in zip(places, said, strict=True):
-            seconds = taken * (len(document.text) + 1) / total
+        for at, (document, answer) in zip(places, answers, strict=True):
+            seconds = elapsed * (len(document.text) + 1) / total
             results[at] = _result(results[at], answer, step, seconds)
     return results
 
@@ -140,20 +140,20 @@ def _guarded(
             patches = run_on_printed(step.run, documents)
             # Each patch is applied as it comes: that of the segmentation is large, and still in the
             # CPU cache then.
-            found = [
+            applied = [
                 _applied(document, patch, step)
                 for document, patch in zip(documents, patches, strict=False)
             ]
             more = len(list(islice(patches, 1)))  # a generator without end is not read further
         except (Exception, SystemExit) as error:
             raise StepError from error
-        if more or len(found) != len(documents):
-            given = "more" if more else f"{len(found):,}"
+        if more or len(applied) != len(documents):
+            answered = "more" if more else f"{len(applied):,}"
             count = plural(len(documents), "document")
             raise StepError from ValueError(
-                f"the step gave {given} patches for {count}; it must give one for each"
+                f"the step gave {answered} patches for {count}; it must give one for each"
             )
-        return found
+        return applied
 
     return run
 

@@ -76,8 +76,8 @@ class _ClusterWorker:
         """
         answer: Finished | Failed
         try:
-            (done,) = self._pool.run([msgspec.json.decode(shard, type=Shard)], begun=begun)
-            answer = Finished(done=done)
+            (marker,) = self._pool.run([msgspec.json.decode(shard, type=Shard)], begun=begun)
+            answer = Finished(done=marker)
         except Exception as error:
             answer = Failed.of(error)
         return msgspec.json.encode(answer)
@@ -185,24 +185,24 @@ class Cluster:
             RuntimeError: a fault of Fascicle.
         """
         self._left.extend(shards)
-        self._since, left = time.monotonic(), len(shards)
-        while left:
-            self._fill(left)
+        self._since, remaining = time.monotonic(), len(shards)
+        while remaining:
+            self._fill(remaining)
             tick(0, 0)
             self._check_places()
             ready, _ = self._ray.wait(list(self._stations), num_returns=1, timeout=_TICK)
             for answer in ready:
-                done = self._received(answer)
-                if done is not None:
-                    left -= 1
-                    yield done
+                marker = self._received(answer)
+                if marker is not None:
+                    remaining -= 1
+                    yield marker
 
-    def _fill(self, left: int) -> None:
+    def _fill(self, remaining: int) -> None:
         """Requests missing stations."""
         kind = self._ray.remote(_ClusterWorker).options(
             num_cpus=1, memory=self._limits.memory << 20, max_restarts=0, max_task_retries=0
         )
-        while len(self._stations) < min(self._count, left):
+        while len(self._stations) < min(self._count, remaining):
             actor = kind.remote(self._open, self._limits, str(Path.cwd()))
             self._stations[actor.ready.remote()] = _Placed(actor=actor)
 
@@ -210,21 +210,21 @@ class Cluster:
         """Handles the answer of a station, which then gets its next shard."""
         station, errors = self._stations.pop(answer), self._ray.exceptions
         try:
-            said = self._ray.get(answer)
+            message = self._ray.get(answer)
         except errors.RayTaskError as error:
             raise RuntimeError(str(error)) from None
         except errors.RayError as error:
             self._replace(station, type(error).__name__)
             return None
-        done = None
+        marker = None
         if station.shard is not None:
-            found = _ANSWERS.decode(said)
-            if isinstance(found, Failed):
-                raise found.error
-            done = found.done
+            outcome = _ANSWERS.decode(message)
+            if isinstance(outcome, Failed):
+                raise outcome.error
+            marker = outcome.done
         station.is_ready, self._bad_starts = True, 0
         self._give(station)
-        return done
+        return marker
 
     def _give(self, station: _Placed) -> None:
         if not self._left:

@@ -58,7 +58,8 @@ class Recognise:
         """Returns one patch for each document."""
         patches, sources = self.predictor.predict(documents), self.sources
         earlier = (
-            [one for one in document.mentions if one.source in sources] for document in documents
+            [mention for mention in document.mentions if mention.source in sources]
+            for document in documents
         )
         return [
             _in_place_of(mentions, patch) for mentions, patch in zip(earlier, patches, strict=True)
@@ -121,15 +122,17 @@ class Combine(_Layer):
             )
             for layer in self.layers
         ]
-        found = combine(align(systems), self.rule)
-        return [self._own(document, Patch(add=tuple(found[str(at)]))) for at, document in numbered]
+        mentions = combine(align(systems), self.rule)
+        return [
+            self._own(document, Patch(add=tuple(mentions[str(at)]))) for at, document in numbered
+        ]
 
 
 class Judge(Protocol):
     """Interface of a learned filter, as the step uses it."""
 
     def judge(
-        self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]
+        self, documents: Sequence[Document], mentions_of: Sequence[Sequence[Mention]]
     ) -> list[Patch]:
         """Returns the kept mentions, with their probability as score."""
 
@@ -146,11 +149,11 @@ class Filter(_Layer):
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
-        found = [
-            [one for one in document.mentions if one.source in self.layers]
+        mentions_of = [
+            [mention for mention in document.mentions if mention.source in self.layers]
             for document in documents
         ]
-        patches = self.judge.judge(documents, found)
+        patches = self.judge.judge(documents, mentions_of)
         return [
             self._own(document, patch) for document, patch in zip(documents, patches, strict=True)
         ]
@@ -179,8 +182,8 @@ class Type(_Layer):
         """Returns one patch for each document."""
         numbered = [document.having(id=str(at)) for at, document in enumerate(documents)]
         proposed = {
-            one.id: [mention for mention in one.mentions if mention.source in self.layers]
-            for one in numbered
+            document.id: [mention for mention in document.mentions if mention.source in self.layers]
+            for document in numbered
         }
         patches = self.typer.retype(numbered, proposed)
         return [
@@ -217,7 +220,11 @@ class Drop(_Changing):
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
         return [
-            Patch(drop=tuple(one.key for one in document.mentions if self._goes(one, document)))
+            Patch(
+                drop=tuple(
+                    mention.key for mention in document.mentions if self._goes(mention, document)
+                )
+            )
             for document in documents
         ]
 
@@ -227,20 +234,28 @@ class Drop(_Changing):
         return LINKED if self.settings.unlinked or self.settings.vocabularies else MENTIONS
 
     def _goes(self, mention: Mention, document: Document) -> bool:
-        asked, found = self.settings, {_vocabulary(link) for link in mention.links if not link.nil}
-        low = asked.below is None or (mention.score is not None and mention.score < asked.below)
+        settings, vocabularies = (
+            self.settings,
+            {_vocabulary(link) for link in mention.links if not link.nil},
+        )
+        low = settings.below is None or (
+            mention.score is not None and mention.score < settings.below
+        )
         return (
             mention.source in self.drops
             and low
-            and (not asked.types or mention.type in asked.types)
-            and (asked.shorter is None or len(mention.text_in(document.text)) < asked.shorter)
+            and (not settings.types or mention.type in settings.types)
+            and (settings.shorter is None or len(mention.text_in(document.text)) < settings.shorter)
             and (
-                not asked.facts
-                or not {name for name, _ in mention.attributes}.isdisjoint(asked.facts)
+                not settings.facts
+                or not {name for name, _ in mention.attributes}.isdisjoint(settings.facts)
             )
-            and (not asked.sections or document.is_in(mention, asked.sections))
-            and not (asked.unlinked and found)
-            and (not asked.vocabularies or (bool(found) and found <= set(asked.vocabularies)))
+            and (not settings.sections or document.is_in(mention, settings.sections))
+            and not (settings.unlinked and vocabularies)
+            and (
+                not settings.vocabularies
+                or (bool(vocabularies) and vocabularies <= set(settings.vocabularies))
+            )
         )
 
 
@@ -291,12 +306,14 @@ class Prefer(_Changing):
         return [Patch(replace=tuple(self._replaced(document))) for document in documents]
 
     def _replaced(self, document: Document) -> Iterator[tuple[MentionKey, Mention]]:
-        asked = self.settings
-        for one in document.mentions:
-            if one.source in self.drops and (not asked.types or one.type in asked.types):
-                links = _preferred(one.links, asked.vocabularies)
-                if links != one.links:
-                    yield one.key, msgspec.structs.replace(one, links=links)
+        settings = self.settings
+        for mention in document.mentions:
+            if mention.source in self.drops and (
+                not settings.types or mention.type in settings.types
+            ):
+                links = _preferred(mention.links, settings.vocabularies)
+                if links != mention.links:
+                    yield mention.key, msgspec.structs.replace(mention, links=links)
 
 
 def _preferred(links: tuple[Link, ...], vocabularies: Sequence[str]) -> tuple[Link, ...]:
@@ -304,25 +321,32 @@ def _preferred(links: tuple[Link, ...], vocabularies: Sequence[str]) -> tuple[Li
     links if in none.
     """
     for vocabulary in vocabularies:
-        found = [one for link in links if (one := _in(link, vocabulary)) is not None]
-        if found:
-            others = tuple(
+        candidates = [
+            candidate
+            for link in links
+            if (candidate := _to_vocabulary(link, vocabulary)) is not None
+        ]
+        if candidates:
+            equivalents = tuple(
                 link.curie for link in links if link.curie and _vocabulary(link) != vocabulary
             )
-            kept = {one.curie or one.id: one for one in reversed(found)}
+            concepts = {
+                candidate.curie or candidate.id: candidate for candidate in reversed(candidates)
+            }
             return tuple(
-                _beside(one, others if len(kept) == 1 else ()) for one in reversed(kept.values())
+                _with_equivalents(candidate, equivalents if len(concepts) == 1 else ())
+                for candidate in reversed(concepts.values())
             )
     return links
 
 
-def _in(link: Link, vocabulary: str) -> Link | None:
+def _to_vocabulary(link: Link, vocabulary: str) -> Link | None:
     """Returns a link in a vocabulary, by its equivalents if need be; ``None`` if it has none
     there.
     """
     if link.nil or _vocabulary(link) == vocabulary:
         return None if link.nil else link
-    curie = next((one for one in link.same if one.partition(":")[0] == vocabulary), "")
+    curie = next((curie for curie in link.same if curie.partition(":")[0] == vocabulary), "")
     if not curie:
         return None
     return Link(
@@ -335,9 +359,9 @@ def _in(link: Link, vocabulary: str) -> Link | None:
     )
 
 
-def _beside(link: Link, others: Sequence[str]) -> Link:
+def _with_equivalents(link: Link, curies: Sequence[str]) -> Link:
     """Returns a link with further equivalents."""
-    same = dict.fromkeys(one for one in (*link.same, *others) if one != link.curie)
+    same = dict.fromkeys(curie for curie in (*link.same, *curies) if curie != link.curie)
     return msgspec.structs.replace(link, same=tuple(same))
 
 
@@ -374,16 +398,17 @@ class Choice:
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
         return [
-            Patch(drop=tuple(one.key for one in self._losers(document))) for document in documents
+            Patch(drop=tuple(mention.key for mention in self._losers(document)))
+            for document in documents
         ]
 
     def _losers(self, document: Document) -> list[Mention]:
         mentions = [mention for mention in document.mentions if mention.source in self.layers]
         rivals: list[list[int]] = [[] for _ in mentions]
-        for (left, first), (right, second) in overlapping_mentions(mentions):
+        for (i, first), (j, second) in overlapping_mentions(mentions):
             if self._exclude(first, second):
-                rivals[left].append(right)
-                rivals[right].append(left)
+                rivals[i].append(j)
+                rivals[j].append(i)
         stays: set[int] = set()
         for at in sorted(range(len(mentions)), key=lambda number: self._rank(mentions[number])):
             if not stays.intersection(rivals[at]):

@@ -191,8 +191,8 @@ def traceback_places(error: BaseException) -> list[str]:
     """Returns the places in the code that led to an error: modules, lines and functions, the
     innermost last.
     """
-    found = traceback.extract_tb(error.__traceback__)[-8:]
-    return [f"{PurePath(one.filename).name}:{one.lineno} {one.name}" for one in found]
+    frames = traceback.extract_tb(error.__traceback__)[-8:]
+    return [f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 def log_fault(error: BaseException) -> None:
@@ -434,7 +434,7 @@ def wait_for_messages(
         for process in processes
         for handle in (process._pipe, process._process.sentinel)
     }
-    return list(dict.fromkeys(by_handle[one] for one in wait(list(by_handle), seconds)))
+    return list(dict.fromkeys(by_handle[handle] for handle in wait(list(by_handle), seconds)))
 
 
 def _reason_of(code: int) -> str:

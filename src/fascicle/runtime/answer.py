@@ -76,16 +76,16 @@ def add_whole_text_names(
         types: the types that the model gives out; a mention of another type makes no text a name.
         source: of its mentions.
     """
-    found = list(patches)
+    answers = list(patches)
     open_ones = [
         at
-        for at, (one, patch) in enumerate(zip(documents, patches, strict=True))
-        if may_be_name(one.text, rules)
-        and may_be_read_again(one.text)
-        and not any(mention.type in types for mention in covering(one.text, patch.add))
+        for at, (mention, patch) in enumerate(zip(documents, patches, strict=True))
+        if may_be_name(mention.text, rules)
+        and may_be_read_again(mention.text)
+        and not any(mention.type in types for mention in covering(mention.text, patch.add))
     ]
     if not open_ones:
-        return found
+        return answers
     texts = [documents[at].text for at in open_ones]
     stopped = again([Document(id="", text=text.rstrip() + STOP) for text in texts])
     looked_up = (
@@ -94,30 +94,33 @@ def add_whole_text_names(
         else stopped
     )
     for at, text, second, third in zip(open_ones, texts, stopped, looked_up, strict=True):
-        kinds = [one.type if one.type in types else _WIDER.get(one.type) for one in third.add]
-        known = [
-            msgspec.structs.replace(one, type=kind, source=source, links=())
-            for one, kind in zip(third.add, kinds, strict=True)
+        kinds = [
+            mention.type if mention.type in types else _WIDER.get(mention.type)
+            for mention in third.add
+        ]
+        names = [
+            msgspec.structs.replace(mention, type=kind, source=source, links=())
+            for mention, kind in zip(third.add, kinds, strict=True)
             if kind in types
         ]
-        for said in (second.add, known):
-            whole = _whole(text, said)
-            if any(one.type in types for one in whole):
-                found[at] = msgspec.structs.replace(found[at], add=whole)
+        for mentions in (second.add, names):
+            whole = _whole(text, mentions)
+            if any(mention.type in types for mention in whole):
+                answers[at] = msgspec.structs.replace(answers[at], add=whole)
                 break
-    return found
+    return answers
 
 
 def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     """Mentions that are all of a text, which may have been read with more behind it."""
-    return tuple(one for one in covering(text, mentions) if one.end <= len(text))
+    return tuple(mention for mention in covering(text, mentions) if mention.end <= len(text))
 
 
 def known_names(rules: DocumentDecision) -> FindTypes:
     """Returns a function from names to the type of each unambiguous one in the pack; its first
     call opens the pack.
     """
-    return (lambda names: _known(rules.pack)(names)) if rules.pack else find_no_types
+    return (lambda names: _open_names(rules.pack)(names)) if rules.pack else find_no_types
 
 
 def check_pack(rules: DocumentDecision, *, model: str) -> None:
@@ -145,7 +148,7 @@ def _recogniser(name: str) -> PackRecogniser:
 
 
 @cache
-def _known(name: str) -> FindTypes:
+def _open_names(name: str) -> FindTypes:
     from fascicle.terms.finding import KnownNames
     from fascicle.terms.pack.pack import Pack
 
@@ -167,7 +170,7 @@ def answer_cells(
         rules: which cells.
         predict: answers for texts.
     """
-    found = list(patches)
+    answers = list(patches)
     cells = {at: spans for at, one in enumerate(documents) if (spans := short_cells(one, rules))}
     texts = list(
         dict.fromkeys(
@@ -175,17 +178,19 @@ def answer_cells(
         )
     )
     if not texts:
-        return found
-    said = dict(zip(texts, predict([Document(id="", text=text) for text in texts]), strict=True))
+        return answers
+    alone = dict(zip(texts, predict([Document(id="", text=text) for text in texts]), strict=True))
     for at, spans in cells.items():
         text = documents[at].text
-        inside = [_moved(one, start) for start, end in spans for one in said[text[start:end]].add]
-        outside = [one for one in found[at].add if not _touches(one, spans)]
-        found[at] = msgspec.structs.replace(found[at], add=in_order([*outside, *inside]))
-    return found
+        inside = [
+            _move(mention, start) for start, end in spans for mention in alone[text[start:end]].add
+        ]
+        outside = [mention for mention in answers[at].add if not _touches(mention, spans)]
+        answers[at] = msgspec.structs.replace(answers[at], add=in_order([*outside, *inside]))
+    return answers
 
 
-def _moved(mention: Mention, by: int) -> Mention:
+def _move(mention: Mention, by: int) -> Mention:
     spans = tuple((start + by, end + by) for start, end in mention.spans)
     return msgspec.structs.replace(mention, spans=spans)
 
@@ -245,7 +250,7 @@ class UnseenStretches:
         windows were taken.
         """
         self._close()
-        said = (
+        stretches = (
             (
                 "long-word",
                 self._long,
@@ -261,7 +266,7 @@ class UnseenStretches:
         )
         return tuple(
             make_event(code, step="read", message=f"{many} {what}", span=spans[0])
-            for code, spans, what in said
+            for code, spans, what in stretches
             for many in [plural(len(spans), "stretch of text", "stretches of text")]
             if spans
         )
@@ -301,26 +306,26 @@ class AnswerBuilder:
         self._mentions: list[Mention] = []
         self._below = 0
 
-    def take(self, pieces: Pieces, part: Span, found: SpansAndScores) -> None:
+    def take(self, pieces: Pieces, part: Span, answer: SpansAndScores) -> None:
         """Takes the next part.
 
         Args:
             pieces: of the part, with ranges in the text.
             part: its range; parts come in order and leave nothing out.
-            found: spans in units of the part, and their scores.
+            answer: spans in units of the part, and their scores.
         """
         self._unseen.take(pieces, part)
         spans, raw = (
-            split_spans(*found, begins_with(pieces.text, pieces.units, self._breakers))
+            split_spans(*answer, begins_with(pieces.text, pieces.units, self._breakers))
             if self._breakers
-            else found
+            else answer
         )
         if self._hidden:
-            shown = ~np.isin(spans[:, 2], self._hidden)
-            spans, raw = spans[shown], raw[shown]
-        scores, kept = self._calibrated(spans, raw)
-        self._below += int((~kept).sum())
-        self._mentions += self._made(pieces, spans[kept], scores[kept])
+            is_public = ~np.isin(spans[:, 2], self._hidden)
+            spans, raw = spans[is_public], raw[is_public]
+        scores, is_sure = self._calibrated(spans, raw)
+        self._below += int((~is_sure).sum())
+        self._mentions += self._make_mentions(pieces, spans[is_sure], scores[is_sure])
 
     def patch(self) -> Patch:
         """Returns the patch of the whole document, after all parts were taken."""
@@ -346,7 +351,7 @@ class AnswerBuilder:
         scores = calibrate_scores(scores, calibration)
         return scores, scores >= type_thresholds(calibration, self._manifest.types)[spans[:, 2]]
 
-    def _made(self, pieces: Pieces, spans: Ints, scores: Floats) -> list[Mention]:
+    def _make_mentions(self, pieces: Pieces, spans: Ints, scores: Floats) -> list[Mention]:
         starts = pieces.units[spans[:, 0], 0].tolist()
         ends = pieces.units[spans[:, 1] - 1, 1].tolist()
         kinds = spans[:, 2].tolist()
@@ -403,19 +408,19 @@ class RuledPredictor(Annotator):
 
     def _by_rules(self, documents: Sequence[Document], patches: Iterable[Patch]) -> list[Patch]:
         """Returns the patches after the rules for abbreviations and for documents were applied."""
-        rules, found = self.rules, list(patches)
+        rules, answers = self.rules, list(patches)
         if abbreviations := rules.abbreviations:
             apart = self.apart
-            found = [
-                apply_rules(one, patch, abbreviations, apart=apart)
-                for one, patch in zip(documents, found, strict=True)
+            answers = [
+                apply_rules(document, patch, abbreviations, apart=apart)
+                for document, patch in zip(documents, answers, strict=True)
             ]
         if decision := rules.document:
             cuts, knows = segmenter(self.segmenter).sentences, known_names(decision)
-            found = all_decided(
-                documents, found, decision, sentences=cuts, knows=knows, source=self.name
+            answers = all_decided(
+                documents, answers, decision, sentences=cuts, knows=knows, source=self.name
             )
-        return found
+        return answers
 
 
 def _unknown_words(pieces: Pieces, unknown: int | None) -> list[Span]:
@@ -423,8 +428,8 @@ def _unknown_words(pieces: Pieces, unknown: int | None) -> list[Span]:
     if unknown is None or not len(pieces.first):
         return []
     counts = np.bincount(pieces.unit_of[pieces.unit_of >= 0], minlength=len(pieces.first))
-    found = np.flatnonzero((pieces.ids[pieces.first] == unknown) & (counts == 1))
-    return [(int(a), int(b)) for a, b in pieces.units[found]]
+    units = np.flatnonzero((pieces.ids[pieces.first] == unknown) & (counts == 1))
+    return [(int(a), int(b)) for a, b in pieces.units[units]]
 
 
 def _gaps(pieces: Pieces, part: Span) -> list[Span]:

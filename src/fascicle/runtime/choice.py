@@ -156,7 +156,7 @@ class FilteredPredictor(WrappedPredictor):
             least = f"{next(iter(by_type.values())):g}"
         return "keep" + (f" {types}" if types else "") + (f" from {least}" if least else "")
 
-    def reason_to_drop(self, mention: Mention, kept: Sequence[Mention]) -> str:
+    def reason_to_drop(self, mention: Mention, mentions: Sequence[Mention]) -> str:
         """Names the type or the score."""
         if self._only and mention.type not in self._only:
             return f"the type {mention.type} was not chosen"
@@ -166,7 +166,7 @@ class FilteredPredictor(WrappedPredictor):
         """Mentions and events for each document; see `Annotator.predict`."""
         if not self.types:  # all that is asked for comes from beside it
             return [Patch() for _ in documents]
-        return list(map(self._chosen, self._predictor.predict(documents)))
+        return list(map(self._choose, self._predictor.predict(documents)))
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
         """Tags as the predictor does, for the chosen types; the lowest score applies to mentions
@@ -176,23 +176,27 @@ class FilteredPredictor(WrappedPredictor):
         every = self._predictor.types
         columns = [width * every.index(kind) + at for kind in self.types for at in range(width)]
         return [
-            replace(one, patch=self._chosen(one.patch), probabilities=one.probabilities[:, columns])
-            for one in self._predictor.tag(documents)
+            replace(
+                answer,
+                patch=self._choose(answer.patch),
+                probabilities=answer.probabilities[:, columns],
+            )
+            for answer in self._predictor.tag(documents)
         ]
 
-    def _chosen(self, patch: Patch) -> Patch:
+    def _choose(self, patch: Patch) -> Patch:
         typed = tuple(
             mention for mention in patch.add if not self._only or mention.type in self._only
         )
-        kept = tuple(
+        sure = tuple(
             mention
             for mention in typed
             if mention.score is None or mention.score >= self._least.get(mention.type, 0)
         )
-        others = sum(1 for mention in patch.add if mention.type not in self._only)
+        other_types = sum(1 for mention in patch.add if mention.type not in self._only)
         counts = {
-            "other-type": (others if self._only else 0, "of another type than was asked for"),
-            "low-score": (len(typed) - len(kept), f"with a score below {self._told}"),
+            "other-type": (other_types if self._only else 0, "of another type than was asked for"),
+            "low-score": (len(typed) - len(sure), f"with a score below {self._told}"),
         }
         events = tuple(
             Event(
@@ -204,12 +208,12 @@ class FilteredPredictor(WrappedPredictor):
             for code, (count, what) in counts.items()
             if count
         )
-        return msgspec.structs.replace(patch, add=kept, events=patch.events + events)
+        return msgspec.structs.replace(patch, add=sure, events=patch.events + events)
 
 
 def _unknown(name: str, predictor: Annotator) -> str:
     by_lower = {kind.lower(): kind for kind in predictor.types}
     near = difflib.get_close_matches(name.lower(), list(by_lower), n=1)
     hint = f" (did you mean {by_lower[near[0]]!r}?)" if near else ""
-    listed = ", ".join(predictor.types[:20]) + (", ..." if len(predictor.types) > 20 else "")
-    return f"{predictor.name} does not look for the type {name!r}{hint}; its types are {listed}"
+    types = ", ".join(predictor.types[:20]) + (", ..." if len(predictor.types) > 20 else "")
+    return f"{predictor.name} does not look for the type {name!r}{hint}; its types are {types}"

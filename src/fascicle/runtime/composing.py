@@ -41,7 +41,7 @@ def compose(
     choices: Choices,
     *,
     names: Sequence[Annotator] = (),
-    held: HeldLinks = ALL_LINKS,
+    output: HeldLinks = ALL_LINKS,
 ) -> Annotator:
     """Applies the choices of a user to a model.
 
@@ -50,7 +50,7 @@ def compose(
         choices: what is wanted; ``also``, ``case``, ``types`` and ``nested`` were applied when the
             model and the names were opened.
         names: the opened ``choices.also``.
-        held: what the output holds of links.
+        output: what it holds of links.
 
     Returns:
         The model itself if nothing is chosen.
@@ -62,8 +62,8 @@ def compose(
         RecipeError: cues that cannot be read.
     """
     predictor = _filter(model, choices, names)
-    predictor = _link(predictor, choices, held)
-    predictor = _add_variants(predictor, choices, held)
+    predictor = _link(predictor, choices, output)
+    predictor = _add_variants(predictor, choices, output)
     if choices.assertions:
         from fascicle.runtime.asserted import add_assertions
 
@@ -91,21 +91,21 @@ def _filter(model: Annotator, choices: Choices, names: Sequence[Annotator]) -> A
     )
 
 
-def _link(predictor: Annotator, choices: Choices, held: HeldLinks) -> Annotator:
+def _link(predictor: Annotator, choices: Choices, output: HeldLinks) -> Annotator:
     from fascicle.runtime.wrapped import add_links, keep_all_links
 
     if choices.ontology or choices.linkers:
         return add_links(predictor, choices.link or None, ontology=choices.ontology)
-    if choices.link == AUTO and choices.links and held.any:
-        return add_links(predictor, AUTO, keep=held.keep or keep_all_links)
+    if choices.link == AUTO and choices.links and output.any:
+        return add_links(predictor, AUTO, keep=output.keep or keep_all_links)
     return predictor
 
 
-def _add_variants(predictor: Annotator, choices: Choices, held: HeldLinks) -> Annotator:
+def _add_variants(predictor: Annotator, choices: Choices, output: HeldLinks) -> Annotator:
     if not choices.variants:
         return predictor
     from fascicle.runtime.wrapped import JoinedPredictor, keep_all_links, keep_no_links
     from fascicle.terms.variant_recogniser import VariantRecogniser
 
-    keep = (held.keep or keep_all_links) if choices.links else keep_no_links
+    keep = (output.keep or keep_all_links) if choices.links else keep_no_links
     return JoinedPredictor(predictor, VariantRecogniser(), keep=keep)

@@ -110,7 +110,7 @@ class EnsemblePredictor(RuledPredictor):
         if not documents:
             return []
         # Only one member is in memory at a time.
-        return self._joined(
+        return self._combine(
             documents, [open_member().predict(documents) for open_member in self._members]
         )
 
@@ -140,17 +140,21 @@ class EnsemblePredictor(RuledPredictor):
         documents = list(validate_documents(documents))
         if self._judge is not None or not documents:
             return super().tag(documents)
-        said = [_Said.of(open_member(), documents) for open_member in self._members]
-        weights = [float(Fraction(one)) for one in self.manifest.weights] or [1.0] * len(said)
-        patches = self._joined(documents, [[one.patch for one in member.tagged] for member in said])
+        tags_of = [_MemberTags.of(open_member(), documents) for open_member in self._members]
+        weights = [float(Fraction(weight)) for weight in self.manifest.weights] or [1.0] * len(
+            tags_of
+        )
+        patches = self._combine(
+            documents, [[weight.patch for weight in member.tagged] for member in tags_of]
+        )
         return [
-            Tagged(patch=patch, words=said[0].tagged[at].words, probabilities=table)
+            Tagged(patch=patch, words=tags_of[0].tagged[at].words, probabilities=table)
             for at, (patch, table) in enumerate(
-                zip(patches, _means(said, weights, types=self.types), strict=True)
+                zip(patches, _means(tags_of, weights, types=self.types), strict=True)
             )
         ]
 
-    def _joined(
+    def _combine(
         self, documents: Sequence[Document], answers: Sequence[Sequence[Patch]]
     ) -> list[Patch]:
         """Combines the answers of all members for each document by the rule."""
@@ -163,32 +167,34 @@ class EnsemblePredictor(RuledPredictor):
             for at, patches in enumerate(answers)
         ]
         votes = align(systems, least=1)
-        joined = combine(votes, self._rule)
+        by_rule = combine(votes, self._rule)
         events = [
             tuple(dict.fromkeys(event for patches in answers for event in patches[at].events))
             for at in range(len(documents))
         ]
-        found = [
-            tuple(msgspec.structs.replace(mention, source=self.name) for mention in joined[name])
+        mentions = [
+            tuple(msgspec.structs.replace(mention, source=self.name) for mention in by_rule[name])
             for name in names
         ]
         support = _support(votes, names)
         if self._judge is not None:
-            judged = self._judge().judge(documents, found)
-            found = [
+            judged = self._judge().judge(documents, mentions)
+            mentions = [
                 tuple(msgspec.structs.replace(m, source=self.name) for m in patch.add)
                 for patch in judged
             ]
             events = [before + patch.events for before, patch in zip(events, judged, strict=True)]
-            support = [{(m.type, m.spans): m.score or 0.0 for m in mentions} for mentions in found]
-        patches = [Patch(add=in_order(m), events=e) for m, e in zip(found, events, strict=True)]
+            support = [
+                {(m.type, m.spans): m.score or 0.0 for m in mentions} for mentions in mentions
+            ]
+        patches = [Patch(add=in_order(m), events=e) for m, e in zip(mentions, events, strict=True)]
         if self.manifest.output == "flat":
             patches = [_flat(patch, of_one) for patch, of_one in zip(patches, support, strict=True)]
         return self._by_rules(documents, patches)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Said:
+class _MemberTags:
     """Tags of words that one member predicts."""
 
     types: tuple[str, ...]
@@ -196,7 +202,7 @@ class _Said:
     tagged: list[Tagged]
 
     @classmethod
-    def of(cls, member: Annotator, documents: Sequence[Document]) -> _Said:
+    def of(cls, member: Annotator, documents: Sequence[Document]) -> _MemberTags:
         """Tags documents with a member."""
         return cls(types=member.types, space=member.tag_space, tagged=member.tag(documents))
 
@@ -207,29 +213,29 @@ def _scheme(spaces: Iterable[TagSpace]) -> TagScheme:
 
 
 def _means(
-    said: Sequence[_Said], weights: Sequence[float], *, types: Sequence[str]
+    members: Sequence[_MemberTags], weights: Sequence[float], *, types: Sequence[str]
 ) -> list[Floats]:
     """The weighted mean of the tables of each document, column by column over the members that
     have the type.
     """
-    scheme = _scheme(member.space for member in said)
+    scheme = _scheme(member.space for member in members)
     total = np.zeros(len(types) * scheme.width)
-    sums = [np.zeros((len(one.words), len(total))) for one in said[0].tagged]
-    for member, weight in zip(said, weights, strict=True):
+    sums = [np.zeros((len(tagged.words), len(total))) for tagged in members[0].tagged]
+    for member, weight in zip(members, weights, strict=True):
         columns = [
             scheme.width * types.index(kind) + at
             for kind in member.types
             for at in range(scheme.width)
         ]
         total[columns] += weight
-        for found, one in zip(sums, member.tagged, strict=True):
+        for table, tagged in zip(sums, member.tagged, strict=True):
             own = (
-                one.probabilities
+                tagged.probabilities
                 if member.space.scheme == scheme.name
-                else bio_to_io(one.probabilities)
+                else bio_to_io(tagged.probabilities)
             )
-            found[:, columns] += weight * own
-    return [found / np.where(total > 0, total, 1.0) for found in sums]
+            table[:, columns] += weight * own
+    return [table / np.where(total > 0, total, 1.0) for table in sums]
 
 
 _Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
@@ -239,14 +245,14 @@ def _support(votes: Votes, names: Sequence[str]) -> list[_Support]:
     """Returns the mean score over all members of every mention that any member predicted, by
     document.
     """
-    found: dict[str, _Support] = {name: {} for name in names}
+    supports: dict[str, _Support] = {name: {} for name in names}
     for row, document in enumerate(votes.document.tolist()):
         entries = votes.entries[votes.bounds[row] : votes.bounds[row + 1]]
         scores = [1.0 if entry.score is None else entry.score for entry in entries]
-        found[votes.documents[document]][entries[0].type, entries[0].spans] = sum(scores) / len(
+        supports[votes.documents[document]][entries[0].type, entries[0].spans] = sum(scores) / len(
             votes.systems
         )
-    return [found[name] for name in names]
+    return [supports[name] for name in names]
 
 
 def _flat(patch: Patch, support: _Support) -> Patch:
@@ -262,8 +268,8 @@ def _flat(patch: Patch, support: _Support) -> Patch:
     scores = np.array([support[mention.type, mention.spans] for mention in patch.add]).round(
         _DIGITS
     )
-    kept = {int(at) for at in select(spans, scores, decoding="optimal")}
-    left_out = len(patch.add) - len(kept)
+    selection = {int(at) for at in select(spans, scores, decoding="optimal")}
+    left_out = len(patch.add) - len(selection)
     if not left_out:
         return patch
     message = (
@@ -271,5 +277,5 @@ def _flat(patch: Patch, support: _Support) -> Patch:
         "others with more support"
     )
     event = Event(step=_STEP, kind="note", code="overlap", message=message)
-    add = tuple(mention for at, mention in enumerate(patch.add) if at in kept)
+    add = tuple(mention for at, mention in enumerate(patch.add) if at in selection)
     return Patch(add=add, events=(*patch.events, event))

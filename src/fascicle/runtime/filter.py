@@ -90,13 +90,13 @@ class MentionFilter:
         return MentionFilter(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
 
     def judge(
-        self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]
+        self, documents: Sequence[Document], mentions_of: Sequence[Sequence[Mention]]
     ) -> list[Patch]:
         """Keeps the mentions that are probably right.
 
         Args:
             documents: with their texts.
-            found: mentions of each document, of any sources; what several say is judged once.
+            mentions_of: mentions of each document, of any sources; what several say is judged once.
 
         Returns:
             One patch per document: the mentions that are kept, with their probability as score, and
@@ -105,46 +105,46 @@ class MentionFilter:
         Raises:
             InputError: a mention ends beyond its text.
         """
-        given = [
+        candidates = [
             unique(msgspec.structs.replace(m, source=self.name) for m in mentions)[0]
-            for mentions in found
+            for mentions in mentions_of
         ]
-        chances = iter(self.chances(documents, given))
+        chances = iter(self.chances(documents, candidates))
         patches = []
-        for mentions in given:
+        for mentions in candidates:
             judged = [next(chances) for _ in mentions]
-            kept = [
+            accepted = [
                 msgspec.structs.replace(mention, score=chance)
                 for mention, (chance, _) in zip(mentions, judged, strict=True)
                 if chance >= self.manifest.threshold.value
             ]
             cut = [mention for mention, (_, cut) in zip(mentions, judged, strict=True) if cut]
-            patches.append(Patch(add=in_order(kept), events=_events(cut)))
+            patches.append(Patch(add=in_order(accepted), events=_events(cut)))
         return patches
 
     def chances(
-        self, documents: Sequence[Document], found: Sequence[Sequence[Mention]]
+        self, documents: Sequence[Document], mentions_of: Sequence[Sequence[Mention]]
     ) -> Iterator[tuple[float, bool]]:
         """Returns for each mention the probability that it is right, and whether pieces of it were
         not read.
 
         Args:
             documents: with their texts.
-            found: mentions of each document.
+            mentions_of: mentions of each document.
 
         Yields:
             In the order of the documents and their mentions.
         """
         waiting: list[MarkedMention] = []
-        for document, mentions in zip(documents, found, strict=True):
+        for document, mentions in zip(documents, mentions_of, strict=True):
             reading = self.manifest.reading
             waiting += make_candidates(
                 document, mentions, unit=reading.unit, segmenter=reading.segmenter
             )
             while len(waiting) >= _CHUNK:
-                yield from self._judged(waiting[:_CHUNK])
+                yield from self._judge(waiting[:_CHUNK])
                 waiting = waiting[_CHUNK:]
-        yield from self._judged(waiting)
+        yield from self._judge(waiting)
 
     def encode(self, candidates: Sequence[MarkedMention]) -> list[EncodedMention]:
         """Encodes candidates as input of the network."""
@@ -155,18 +155,18 @@ class MentionFilter:
         ``[n]``.
         """
         chances = np.zeros(len(inputs))
-        for chosen in length_sorted_batches(
-            [len(one.ids) for one in inputs], max_tokens=self._max_tokens
+        for rows in length_sorted_batches(
+            [len(encoded.ids) for encoded in inputs], max_tokens=self._max_tokens
         ):
-            batch = pad_marked([inputs[i].ids for i in chosen.tolist()], pad=self._tokenizer.pad)
+            batch = pad_marked([inputs[i].ids for i in rows.tolist()], pad=self._tokenizer.pad)
             logits = self._scorer.run(batch)[LOGITS].astype(np.float64)
-            chances[chosen] = 1.0 / (1.0 + np.exp(logits[:, 1 - _CORRECT] - logits[:, _CORRECT]))
+            chances[rows] = 1.0 / (1.0 + np.exp(logits[:, 1 - _CORRECT] - logits[:, _CORRECT]))
         return chances.round(_DIGITS)
 
-    def _judged(self, candidates: Sequence[MarkedMention]) -> Iterator[tuple[float, bool]]:
+    def _judge(self, candidates: Sequence[MarkedMention]) -> Iterator[tuple[float, bool]]:
         inputs = self.encode(candidates)
-        for chance, one in zip(self.probabilities(inputs).tolist(), inputs, strict=True):
-            yield chance, one.cut
+        for chance, encoded in zip(self.probabilities(inputs).tolist(), inputs, strict=True):
+            yield chance, encoded.cut
 
 
 def _events(cut: Sequence[Mention]) -> tuple[Event, ...]:

@@ -84,8 +84,8 @@ class TypedScorer(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def run(self, inputs: Mapping[str, Ints]) -> Mapping[str, NDArray[Any]]:
         """See ``runtime.predictor.Scorer``."""
-        given: dict[str, NDArray[Any]] = {**inputs, TYPE_VECTORS: self.vectors}
-        return self.scorer.run(given)
+        batch: dict[str, NDArray[Any]] = {**inputs, TYPE_VECTORS: self.vectors}
+        return self.scorer.run(batch)
 
 
 def with_types(manifest: Manifest, types: TypeDescriptions) -> Manifest:
@@ -96,8 +96,8 @@ def with_types(manifest: Manifest, types: TypeDescriptions) -> Manifest:
         types: what to look for.
     """
     name = manifest.decision.answer
-    read = {name: types} if name in manifest.descriptions else {}
-    return msgspec.structs.replace(manifest, types=types.names, descriptions=read)
+    descriptions = {name: types} if name in manifest.descriptions else {}
+    return msgspec.structs.replace(manifest, types=types.names, descriptions=descriptions)
 
 
 def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSession) -> Floats32:

@@ -26,31 +26,30 @@ def pack_folders(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]
     Raises:
         UsageError: several models, not all of which are packs, or none.
     """
-    given = [model] if isinstance(model, str | os.PathLike) else list(model)
-    if not given:
+    models = [model] if isinstance(model, str | os.PathLike) else list(model)
+    if not models:
         raise UsageError("no model was given; name one, or several term packs")
-    others = [one for one in given if _versions_of(one) or not is_pack(one)]
-    if others and len(given) > 1:
+    other_models = [name for name in models if _versions_of(name) or not is_pack(name)]
+    if other_models and len(models) > 1:
         raise UsageError(
-            f"{len(given)} models were given, and {others[0]} is not a term pack; several packs "
-            "are used as one, and "
-            "an ensemble joins models"
+            f"{len(models)} models were given, and {other_models[0]} is not a term pack; "
+            "several packs are used as one, and an ensemble joins models"
         )
-    return [] if others else [find_pack(one) for one in given]
+    return [] if other_models else [find_pack(name) for name in models]
 
 
 def is_plugin(model: str | os.PathLike[str]) -> bool:
     """True if `load` takes a predictor of another package: the name of a plug-in, no shipped
     model and no path.
     """
-    there = _versions_of(model) or Path(model).expanduser().exists()
-    return not there and str(model) in plugins.plugin_names("predictors")
+    is_model = _versions_of(model) or Path(model).expanduser().exists()
+    return not is_model and str(model) in plugins.plugin_names("predictors")
 
 
 def is_shipped(name: str | os.PathLike[str]) -> bool:
     """True for the name of a model or pack inside the package, with or without version."""
     return bool(_versions_of(name)) or any(
-        name in (one, one.partition("@")[0]) for one in shipped_packs()
+        name in (pack, pack.partition("@")[0]) for pack in shipped_packs()
     )
 
 
@@ -64,7 +63,7 @@ def from_anywhere(name: str) -> str:
 
 def _versions_of(model: str | os.PathLike[str]) -> list[str]:
     """Returns the shipped models of this name."""
-    return [one for one in shipped_models() if str(model) in (one, one.partition("@")[0])]
+    return [name for name in shipped_models() if str(model) in (name, name.partition("@")[0])]
 
 
 def find_model(model: str | os.PathLike[str]) -> Path:
@@ -92,9 +91,9 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     if str(model) in plugins.plugin_names(plugins.MODELS):
         return model_folder(plugins.model_folder(str(model)))
     names = shipped_models()
-    others = (*plugins.plugin_names(plugins.MODELS), *plugins.plugin_names("predictors"))
-    known = [*names, *(n.partition("@")[0] for n in names), *others]
-    near = difflib.get_close_matches(str(model), known, n=1)
+    plugin_models = (*plugins.plugin_names(plugins.MODELS), *plugins.plugin_names("predictors"))
+    candidates = [*names, *(n.partition("@")[0] for n in names), *plugin_models]
+    near = difflib.get_close_matches(str(model), candidates, n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
     advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"
     raise ModelError(

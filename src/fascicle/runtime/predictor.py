@@ -187,7 +187,7 @@ class ModelPredictor(RuledPredictor):
             One patch per document, in order; the documents stay as they are.
         """
         patches: list[Patch] = []
-        for chunk in chunks(self._shown(validate_documents(documents))):
+        for chunk in chunks(self._visible(validate_documents(documents))):
             patches.extend(self._predict_chunk(chunk))
         return patches
 
@@ -204,25 +204,27 @@ class ModelPredictor(RuledPredictor):
             says of its span.
         """
         for chunk in chunks(documents):
-            yield from self._probed(chunk, [document.layer(source) for document in chunk])
+            yield from self._probe_chunk(chunk, [document.layer(source) for document in chunk])
 
-    def _probed(
-        self, documents: Sequence[Document], given: Sequence[Sequence[Mention]]
+    def _probe_chunk(
+        self, documents: Sequence[Document], mentions_of: Sequence[Sequence[Mention]]
     ) -> Iterator[Probed]:
-        shown = self._shown(documents)
-        read, decoder = self._read(shown), make_decoder(self.manifest, self._kinds)
-        prober, places = make_prober(self.manifest, read, given, self._kinds)
+        visible = self._visible(documents)
+        reading, decoder = self._encode(visible), make_decoder(self.manifest, self._kinds)
+        prober, places = make_prober(self.manifest, reading, mentions_of, self._kinds)
 
         def take(tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Any, Any]]:
-            both = decoder.take(tables, windows, counts), prober.take(tables, windows, counts)
-            return list(zip(*both, strict=True))
+            pair = decoder.take(tables, windows, counts), prober.take(tables, windows, counts)
+            return list(zip(*pair, strict=True))
 
-        taken = self._score(read, take)
-        found = decoder.decide([[one for one, _ in parts] for parts in taken], read.windows)
-        numbers = prober.probabilities([[one for _, one in parts] for parts in taken], read.windows)
-        patches = self._patches(shown, read, found)
+        rows_of = self._score(reading, take)
+        spans = decoder.decide([[one for one, _ in parts] for parts in rows_of], reading.windows)
+        numbers = prober.probabilities(
+            [[one for _, one in parts] for parts in rows_of], reading.windows
+        )
+        patches = self._patches(visible, reading, spans)
         for document, patch, mentions, where, rows in zip(
-            documents, patches, given, places, numbers, strict=True
+            documents, patches, mentions_of, places, numbers, strict=True
         ):
             yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
 
@@ -251,41 +253,43 @@ class ModelPredictor(RuledPredictor):
         """
         if find_kind(self.manifest.answering, self._kinds).tags is None:
             return super().tag(documents)
-        found: list[Tagged] = []
-        for chunk in chunks(self._shown(validate_documents(documents))):
-            found += self._tag_long(chunk[0]) if self._is_long(chunk) else self._tag_chunk(chunk)
-        return found
+        answers: list[Tagged] = []
+        for chunk in chunks(self._visible(validate_documents(documents))):
+            answers += self._tag_long(chunk[0]) if self._is_long(chunk) else self._tag_chunk(chunk)
+        return answers
 
     def _tag_chunk(self, documents: Sequence[Document]) -> list[Tagged]:
-        read = self._read(documents)
-        spans, tables = self._unit_tags(read)
-        patches = self._patches(documents, read, spans)
+        reading = self._encode(documents)
+        spans, tables = self._unit_tags(reading)
+        patches = self._patches(documents, reading, spans)
         return [
-            self._tagged(document, patch, units=pieces.units, table=table)
+            self._tag_words(document, patch, units=pieces.units, table=table)
             for document, patch, pieces, table in zip(
-                documents, patches, read.pieces, tables, strict=True
+                documents, patches, reading.pieces, tables, strict=True
             )
         ]
 
     def _tag_long(self, document: Document) -> list[Tagged]:
         answer, units, tables = self._answer(document), [], []
         for part in self._parts(document):
-            (found,), (table,) = self._unit_tags(part.reading)
-            answer.take(part.reading.pieces[0], part.span, found)
+            (spans,), (table,) = self._unit_tags(part.reading)
+            answer.take(part.reading.pieces[0], part.span, spans)
             units.append(part.reading.pieces[0].units)
             tables.append(table)
-        patch = self._decided(document, answer)
+        patch = self._decide(document, answer)
         return [
-            self._tagged(document, patch, units=np.concatenate(units), table=np.concatenate(tables))
+            self._tag_words(
+                document, patch, units=np.concatenate(units), table=np.concatenate(tables)
+            )
         ]
 
-    def _unit_tags(self, read: Reading) -> tuple[list[SpansAndScores], list[Floats]]:
+    def _unit_tags(self, reading: Reading) -> tuple[list[SpansAndScores], list[Floats]]:
         """Spans and tags of each document, in units."""
         tagger = make_tagger(self.manifest, self._kinds)
-        taken = self._score(read, tagger.take)
-        return tagger.decide(taken, read.windows), tagger.unit_tags(taken, read.windows)
+        rows = self._score(reading, tagger.take)
+        return tagger.decide(rows, reading.windows), tagger.unit_tags(rows, reading.windows)
 
-    def _tagged(self, document: Document, patch: Patch, *, units: Ints, table: Floats) -> Tagged:
+    def _tag_words(self, document: Document, patch: Patch, *, units: Ints, table: Floats) -> Tagged:
         words = document_words(self._plain(document), self.segmenter)
         return Tagged(
             patch=patch, words=words, probabilities=unit_rows_to_words(words, units, table)
@@ -299,49 +303,52 @@ class ModelPredictor(RuledPredictor):
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
         if self._is_long(documents):
             return [self._predict_long(documents[0])]
-        read = self._read(documents)
-        return self._patches(documents, read, self._found(read))
+        reading = self._encode(documents)
+        return self._patches(documents, reading, self._find_spans(reading))
 
     def _predict_long(self, document: Document) -> Patch:
         """Predicts for a long document, in memory that does not grow with its length."""
         answer = self._answer(document)
         for part in self._parts(document):
-            (found,) = self._found(part.reading)
-            answer.take(part.reading.pieces[0], part.span, found)
-        return self._decided(document, answer)
+            (spans,) = self._find_spans(part.reading)
+            answer.take(part.reading.pieces[0], part.span, spans)
+        return self._decide(document, answer)
 
     def _parts(self, document: Document) -> Iterator[Part]:
         plain_one, size = self._plain(document), self._max_characters
-        return read_in_parts(plain_one, self._read, reading=self.manifest.reading, size=size)
+        return read_in_parts(plain_one, self._encode, reading=self.manifest.reading, size=size)
 
-    def _found(self, read: Reading) -> list[SpansAndScores]:
+    def _find_spans(self, reading: Reading) -> list[SpansAndScores]:
         """Scores and decodes documents: their spans, in units."""
         decoder = make_decoder(self.manifest, self._kinds)
-        return decoder.decide(self._score(read, decoder.take), read.windows)
+        return decoder.decide(self._score(reading, decoder.take), reading.windows)
 
-    def _read(self, documents: Sequence[Document]) -> Reading:
+    def _encode(self, documents: Sequence[Document]) -> Reading:
         level = self.manifest.answering.level
-        shown = [self._plain(document) for document in documents]
-        return self._reads(shown, self._tokenizer, reading=self.manifest.reading, level=level)
+        plain = [self._plain(document) for document in documents]
+        return self._reads(plain, self._tokenizer, reading=self.manifest.reading, level=level)
 
-    def _shown(self, documents: Iterable[Document]) -> list[Document]:
+    def _visible(self, documents: Iterable[Document]) -> list[Document]:
         """Returns the documents as the network and the rules see them."""
         is_changed = self.manifest.decision.characters == CAPITALS
-        return [with_capitals(one) if is_changed else one for one in documents]
+        return [with_capitals(document) if is_changed else document for document in documents]
 
     def _plain(self, document: Document) -> Document:
         """Returns the document as the network reads it."""
         return with_plain_characters(document) if self.manifest.decision.characters else document
 
     def _patches(
-        self, documents: Sequence[Document], read: Reading, found: Sequence[SpansAndScores]
+        self, documents: Sequence[Document], reading: Reading, spans: Sequence[SpansAndScores]
     ) -> list[Patch]:
-        patches, rules = self._as_read(documents, read, found), self.manifest.decision.document
+        patches, rules = (
+            self._make_patches(documents, reading, spans),
+            self.manifest.decision.document,
+        )
         if not (rules and rules.names):
             return patches
-        again = self.with_document(rules.keeping_all)._read_again
+        again = self.with_document(rules.keeping_all)._predict_again
         types = [kind for kind in self.types if kind not in self.apart]
-        named = add_whole_text_names(
+        answers = add_whole_text_names(
             documents,
             patches,
             rules=rules.names,
@@ -350,23 +357,23 @@ class ModelPredictor(RuledPredictor):
             types=types,
             source=self.name,
         )
-        return answer_cells(documents, named, rules=rules.names, predict=self.predict)
+        return answer_cells(documents, answers, rules=rules.names, predict=self.predict)
 
-    def _read_again(self, documents: Sequence[Document]) -> list[Patch]:
-        read = self._read(documents)
-        return self._as_read(documents, read, self._found(read))
+    def _predict_again(self, documents: Sequence[Document]) -> list[Patch]:
+        reading = self._encode(documents)
+        return self._make_patches(documents, reading, self._find_spans(reading))
 
-    def _as_read(
-        self, documents: Sequence[Document], read: Reading, found: Sequence[SpansAndScores]
+    def _make_patches(
+        self, documents: Sequence[Document], reading: Reading, spans_of: Sequence[SpansAndScores]
     ) -> list[Patch]:
         patches = []
-        for document, pieces, spans in zip(documents, read.pieces, found, strict=True):
+        for document, pieces, spans in zip(documents, reading.pieces, spans_of, strict=True):
             answer = self._answer(document)
             answer.take(pieces, (0, len(document.text)), spans)
             patches.append(answer.patch())
         return self._by_rules(documents, patches)
 
-    def _decided(self, document: Document, answer: AnswerBuilder) -> Patch:
+    def _decide(self, document: Document, answer: AnswerBuilder) -> Patch:
         (patch,) = self._by_rules([document], [answer.patch()])
         return patch
 
@@ -377,23 +384,25 @@ class ModelPredictor(RuledPredictor):
         return AnswerBuilder(self.manifest, unseen, breakers=self._breakers, hidden=self._hidden)
 
     def _score(
-        self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]
+        self, reading: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]
     ) -> list[list[Any]]:
         """Scores all windows and returns, for each document, what ``take`` extracts from each
         window.
         """
-        windows = [w for cut in read.windows for w in cut]
-        taken: list[Any] = [None] * len(windows)
+        windows = [w for cut in reading.windows for w in cut]
+        results: list[Any] = [None] * len(windows)
         extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)
         lengths = [w.pieces[1] - w.pieces[0] + extra for w in windows]
 
-        def score(chosen: NDArray[np.intp]) -> tuple[list[Window], Ints, Tables]:
-            together = [windows[i] for i in chosen]
-            batch = collate(together, read.pieces, self._tokenizer)
+        def score(numbers: NDArray[np.intp]) -> tuple[list[Window], Ints, Tables]:
+            together = [windows[i] for i in numbers]
+            batch = collate(together, reading.pieces, self._tokenizer)
             return together, batch["unit_count"], self._scorer.run(batch)
 
-        for chosen, (together, counts, tables) in score_batches(self._scorer, lengths, score=score):
-            for i, row in zip(chosen.tolist(), take(tables, together, counts), strict=True):
-                taken[i] = row
-        in_order = iter(taken)
-        return [[next(in_order) for _ in cut] for cut in read.windows]
+        for numbers, (together, counts, tables) in score_batches(
+            self._scorer, lengths, score=score
+        ):
+            for i, row in zip(numbers.tolist(), take(tables, together, counts), strict=True):
+                results[i] = row
+        in_order = iter(results)
+        return [[next(in_order) for _ in cut] for cut in reading.windows]

@@ -30,33 +30,36 @@ def settle(
         waits: whether longer mentions without a link stay too, because they may get one.
     """
     gone: dict[MentionKey, Mention] = {}
-    for (_, one), (_, other) in overlapping_mentions(in_order(patch.add)):
-        if is_own(one) == is_own(other):
+    for (_, mention), (_, other) in overlapping_mentions(in_order(patch.add)):
+        if is_own(mention) == is_own(other):
             continue
-        name, found = (one, other) if is_own(one) else (other, one)
-        longer = _covers(found, name) and not yields(found)
-        linked = any(not link.nil for link in found.links)
+        name, rival = (mention, other) if is_own(mention) else (other, mention)
+        longer = _covers(rival, name) and not yields(rival)
+        linked = any(not link.nil for link in rival.links)
         if not (longer and waits and not linked):
-            out = name if longer and linked else found
+            out = name if longer and linked else rival
             gone[out.key] = out
     if not gone:
         return patch
-    named = {(mention.type, mention.spans) for mention in patch.add if is_own(mention)}
+    own_spans = {(mention.type, mention.spans) for mention in patch.add if is_own(mention)}
     shorter = sum(map(is_own, gone.values()))
-    others = sum(not is_own(one) and (one.type, one.spans) not in named for one in gone.values())
-    told = [
-        (others, "mention", "that names of the list overlap"),
+    rivals = sum(
+        not is_own(mention) and (mention.type, mention.spans) not in own_spans
+        for mention in gone.values()
+    )
+    counts = [
+        (rivals, "mention", "that names of the list overlap"),
         (shorter, "name", "of the list inside longer names"),
     ]
     events = tuple(
         Event(
             step=step, kind="note", code="overlap", message=f"left out: {plural(count, what)} {why}"
         )
-        for count, what, why in told
+        for count, what, why in counts
         if count
     )
-    kept = tuple(mention for mention in patch.add if mention.key not in gone)
-    return msgspec.structs.replace(patch, add=kept, events=(*patch.events, *events))
+    rest = tuple(mention for mention in patch.add if mention.key not in gone)
+    return msgspec.structs.replace(patch, add=rest, events=(*patch.events, *events))
 
 
 def _covers(longer: Mention, mention: Mention) -> bool:

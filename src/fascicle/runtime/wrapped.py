@@ -161,23 +161,23 @@ class PluggedPredictor(Annotator):
             InputError: it fails at a document, or finds mentions outside of its text.
         """
         documents = list(validate_documents(documents))
-        patches = self._said(documents)
+        patches = self._run(documents)
         if not isinstance(patches, Sequence):
             self._refuse(
                 f"gave {_kind(patches)} in place of a list of patches; return one patch for each "
                 "document"
             )
         if len(patches) != len(documents):
-            given = plural(len(patches), "patch", "patches")
+            count = plural(len(patches), "patch", "patches")
             self._refuse(
-                f"gave {given} for {plural(len(documents), 'document')}; return one for each, in "
+                f"gave {count} for {plural(len(documents), 'document')}; return one for each, in "
                 "their order"
             )
         for document, patch in zip(documents, patches, strict=True):
             self._check(patch, document)
         return list(patches)
 
-    def _said(self, documents: list[Document]) -> list[Patch]:
+    def _run(self, documents: list[Document]) -> list[Patch]:
         """Runs the predictor; an exception from its own code is raised as an `InputError`."""
         try:
             return self._predictor.predict(documents)
@@ -292,32 +292,32 @@ def add_links(
         )
     from fascicle.linking.opening import as_places, find
 
-    found = find(DEFAULT_LINKER if linker == AUTO else linker, ontology=ontology)
-    if not found.covered(predictor.types):
-        known = ", ".join(sorted({kind for part in found.parts for kind in part.pack.types}))
-        named = ", ".join(map(str, as_places(linker)))
+    opener = find(DEFAULT_LINKER if linker == AUTO else linker, ontology=ontology)
+    if not opener.covered(predictor.types):
+        covered = ", ".join(sorted({kind for part in opener.parts for kind in part.pack.types}))
+        linkers = ", ".join(map(str, as_places(linker)))
         raise UsageError(
             f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker "
-            f"{named} only have "
-            f"concepts of {known}; leave the linker out, or give another one"
+            f"{linkers} only have "
+            f"concepts of {covered}; leave the linker out, or give another one"
         )
-    return LinkedPredictor(predictor, found, keep=keep)
+    return LinkedPredictor(predictor, opener, keep=keep)
 
 
 def _covered_by_default(types: Sequence[str]) -> bool:
     """True if a shipped linker exists and covers a type; the linker is not opened."""
     if not shipped_linkers():
         return False
-    there = pack_types(find_pack(DEFAULT_LINKER))
+    covered = pack_types(find_pack(DEFAULT_LINKER))
     names = read_vocabulary()
-    return any(names.among(kind, there) in there for kind in types)
+    return any(names.among(kind, covered) in covered for kind in types)
 
 
 class LinkedPredictor(WrappedPredictor):
     """Links what a predictor finds."""
 
     def __init__(
-        self, predictor: Annotator, found: LinkerWithPacks, *, keep: ChooseLinks = keep_all_links
+        self, predictor: Annotator, opener: LinkerWithPacks, *, keep: ChooseLinks = keep_all_links
     ) -> None:
         """Takes the predictor, a linker that is not opened yet, and what is kept of the links of
         a mention.
@@ -325,7 +325,7 @@ class LinkedPredictor(WrappedPredictor):
         super().__init__(
             predictor.before_links() if isinstance(predictor, WrappedPredictor) else predictor
         )
-        self._found, self._keep = found, keep
+        self._found, self._keep = opener, keep
         self.gives = predictor.gives | {"links"}
 
     @property
@@ -355,42 +355,49 @@ class LinkedPredictor(WrappedPredictor):
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions with links, and events for each document; see `Annotator.predict`."""
         patches = self._predictor.predict(documents)
-        asked = [
+        numbers = [
             at
             for at, patch in enumerate(patches)
-            if any(one.type in self._covered for one in patch.add)
+            if any(mention.type in self._covered for mention in patch.add)
         ]
-        if asked:
-            found = list(
-                self._as_found([documents[at] for at in asked], [patches[at] for at in asked])
+        if numbers:
+            targets = list(
+                self._targets([documents[at] for at in numbers], [patches[at] for at in numbers])
             )
-            for at, said in zip(asked, self._linker.predict(found), strict=True):
-                patches[at] = self._with_links(patches[at], said)
+            for at, answer in zip(numbers, self._linker.predict(targets), strict=True):
+                patches[at] = self._with_links(patches[at], answer)
         if not (own := self.own):
             return patches
         return [
-            settle(patch, step=self.name, is_own=lambda one: one.source in own) for patch in patches
+            settle(patch, step=self.name, is_own=lambda mention: mention.source in own)
+            for patch in patches
         ]
 
-    def _as_found(
+    def _targets(
         self, documents: Sequence[Document], patches: Sequence[Patch]
     ) -> Iterator[Document]:
         """Yields the documents with the mentions to link, and those that have links."""
         for document, patch in zip(documents, patches, strict=True):
-            there = [
-                one for one in document.mentions if one.links and one.source not in self.sources
+            linked = [
+                mention
+                for mention in document.mentions
+                if mention.links and mention.source not in self.sources
             ]
-            mentions, _ = unique((*patch.add, *there))
+            mentions, _ = unique((*patch.add, *linked))
             yield msgspec.structs.replace(document, mentions=mentions)
 
-    def _with_links(self, patch: Patch, said: Patch) -> Patch:
+    def _with_links(self, patch: Patch, links_patch: Patch) -> Patch:
         """Returns a patch whose mentions have the links of another one."""
-        links = {key: self._keep(several) for key, several in said.links}
+        links = {key: self._keep(several) for key, several in links_patch.links}
         mentions = tuple(
-            msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one
-            for one in patch.add
+            msgspec.structs.replace(mention, links=links[mention.key])
+            if mention.key in links
+            else mention
+            for mention in patch.add
         )
-        return msgspec.structs.replace(patch, add=mentions, events=(*patch.events, *said.events))
+        return msgspec.structs.replace(
+            patch, add=mentions, events=(*patch.events, *links_patch.events)
+        )
 
 
 class JoinedPredictor(WrappedPredictor):
@@ -445,11 +452,14 @@ class JoinedPredictor(WrappedPredictor):
         """Mentions and events of both for each document; see `Annotator.predict`."""
         documents = list(documents)
         pairs = zip(self._predictor.predict(documents), self._other.predict(documents), strict=True)
-        return [self.joined(first, second) for first, second in pairs]
+        return [self.join(first, second) for first, second in pairs]
 
-    def joined(self, first: Patch, second: Patch) -> Patch:
+    def join(self, first: Patch, second: Patch) -> Patch:
         """Joins what the predictor and the other one found in a document."""
-        added = (msgspec.structs.replace(one, links=self._keep(one.links)) for one in second.add)
+        added = (
+            msgspec.structs.replace(mention, links=self._keep(mention.links))
+            for mention in second.add
+        )
         return msgspec.structs.replace(
             first, add=(*first.add, *added), events=(*first.events, *second.events)
         )
@@ -470,11 +480,13 @@ class OwnNamesPredictor(JoinedPredictor):
         """The sources of the names."""
         return f"own names {', '.join(self._other.sources)}"
 
-    def reason_to_drop(self, mention: Mention, kept: Sequence[Mention]) -> str:
+    def reason_to_drop(self, mention: Mention, mentions: Sequence[Mention]) -> str:
         """Names the mentions that overlap."""
-        rivals = [rival for rival in kept if rival.start < mention.end > 0 < rival.end]
+        rivals = [rival for rival in mentions if rival.start < mention.end > 0 < rival.end]
         rivals = [rival for rival in rivals if mention.start < rival.end]
-        names = ", ".join(f"{one.type} {one.start}-{one.end} of {one.source}" for one in rivals)
+        names = ", ".join(
+            f"{rival.type} {rival.start}-{rival.end} of {rival.source}" for rival in rivals
+        )
         return f"it overlaps {names}" if names else ""
 
     @property
@@ -488,18 +500,18 @@ class OwnNamesPredictor(JoinedPredictor):
         other._waits = True
         return other
 
-    def joined(self, first: Patch, second: Patch) -> Patch:
+    def join(self, first: Patch, second: Patch) -> Patch:
         """Joins what the predictor found with the names in a document."""
         mine = {mention.key for mention in second.add}
         rest = tuple(mention for mention in first.add if mention.key not in mine)
-        both = msgspec.structs.replace(
+        patch = msgspec.structs.replace(
             first, add=(*second.add, *rest), events=(*first.events, *second.events)
         )
         inner = super().own
         return settle(
-            both,
+            patch,
             step=self._other.name,
-            is_own=lambda one: one.key in mine,
-            yields=lambda one: one.source in inner,
+            is_own=lambda mention: mention.key in mine,
+            yields=lambda mention: mention.source in inner,
             waits=self._waits,
         )

@@ -146,7 +146,7 @@ def _of_the_same(
     ):
         if ids:
             raise InputError(
-                f"{lacking} lacks {some_documents(ids, shown=5)} that {other} has; agreement "
+                f"{lacking} lacks {some_documents(ids, limit=5)} that {other} has; agreement "
                 "needs documents that both "
                 "annotated (documents without a name are called after their file: give both "
                 "files the same name)"

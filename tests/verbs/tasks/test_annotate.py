@@ -249,7 +249,7 @@ def test_links_that_the_output_cannot_hold_are_given_only_if_a_linker_was_named(
     form: str, link: str | tuple[str, ...] | None, links: bool
 ) -> None:
     held = held_links(FORMATS[form].writer.holds)
-    predictor = compose(Fragile(), Choices(link=link or ()), held=held)
+    predictor = compose(Fragile(), Choices(link=link or ()), output=held)
     assert predictor.links == links
 
 

@@ -340,7 +340,7 @@ def _check_documents(
     gold_ids, predicted_ids = dict.fromkeys(gold), dict.fromkeys(predicted)
     missing = tuple(identifier for identifier in gold_ids if identifier not in predicted_ids)
     extra = tuple(identifier for identifier in predicted_ids if identifier not in gold_ids)
-    lacking, unknown = (some_documents(identifiers, shown=5) for identifiers in (missing, extra))
+    lacking, unknown = (some_documents(identifiers, limit=5) for identifiers in (missing, extra))
     if gold_ids and predicted_ids and len(missing) == len(gold_ids):
         raise InputError(
             f"the gold ({lacking}) and the predictions ({unknown}) have no document in common; "

@@ -46,4 +46,4 @@ class Adapter:
 
     def _earlier(self, document: Document) -> tuple[MentionKey, ...]:
         """Returns the mentions of an earlier run, which the new ones replace."""
-        return tuple(one.key for one in document.layer(self.name))
+        return tuple(mention.key for mention in document.layer(self.name))

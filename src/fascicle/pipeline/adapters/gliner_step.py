@@ -69,8 +69,10 @@ class GlinerStep(Adapter):
     def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
         """Yields one patch for each document."""
         for document in documents:
-            found = [one for part in self._parts(document) for one in self._of(document, *part)]
-            yield Patch(add=unique(found)[0], drop=self._earlier(document))
+            mentions = [
+                mention for part in self._parts(document) for mention in self._of(document, *part)
+            ]
+            yield Patch(add=unique(mentions)[0], drop=self._earlier(document))
 
     def _parts(self, document: Document) -> Iterator[Span]:
         """Yields ranges with at most as many words of its own splitter as the model reads
@@ -86,13 +88,13 @@ class GlinerStep(Adapter):
             yield from pairwise((start, *cuts, end))
 
     def _of(self, document: Document, start: int, end: int) -> Iterator[Mention]:
-        asked, text = self._settings, document.text[start:end]
-        for one in self._model.predict_entities(
-            text, list(asked.types), threshold=asked.threshold, flat_ner=asked.flat
+        settings, text = self._settings, document.text[start:end]
+        for entity in self._model.predict_entities(
+            text, list(settings.types), threshold=settings.threshold, flat_ner=settings.flat
         ):
-            place = (start + int(one["start"]), start + int(one["end"]))
-            score = round(min(max(float(one["score"]), 0.0), 1.0), 6)
-            yield Mention((place,), asked.types[one["label"]], score=score, source=self.name)
+            place = (start + int(entity["start"]), start + int(entity["end"]))
+            score = round(min(max(float(entity["score"]), 0.0), 1.0), 6)
+            yield Mention((place,), settings.types[entity["label"]], score=score, source=self.name)
 
 
 def _loaded(settings: GlinerSettings, folder: str) -> Any:
@@ -105,9 +107,9 @@ def _loaded(settings: GlinerSettings, folder: str) -> Any:
         source = str(place) if place.is_dir() else settings.model
         model = GLiNER.from_pretrained(source, local_files_only=settings.offline or place.is_dir())
     except (OSError, ValueError, RuntimeError, KeyError) as error:
-        shown = " ".join(str(error).split())[:300]
+        reason = " ".join(str(error).split())[:300]
         raise RecipeError(
-            f"the GLiNER model {settings.model!r} cannot be loaded ({shown}); give a folder, or "
+            f"the GLiNER model {settings.model!r} cannot be loaded ({reason}); give a folder, or "
             "set offline = false to "
             "fetch it"
         ) from None

@@ -83,7 +83,7 @@ class _Names(msgspec.Struct, frozen=True):
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """Refuses redirects, which would send the key to another host."""
 
-    def redirect_request(self, *given: Any) -> None:
+    def redirect_request(self, *arguments: Any) -> None:
         return None
 
 
@@ -111,14 +111,14 @@ class LlmStep(Adapter):
             raise RecipeError(
                 f"the cache {self._cache} is not a folder; name a folder, or one that can be made"
             )
-        asked = [
+        types = [
             settings.model,
             settings.types,
             settings.instructions,
             settings.characters,
             settings.schema,
         ]
-        self.fingerprint = hashlib.sha256(msgspec.json.encode(asked)).hexdigest()
+        self.fingerprint = hashlib.sha256(msgspec.json.encode(types)).hexdigest()
         self._calls, self._tokens = 0, 0
         self._opener = urllib.request.build_opener(_NoRedirect())
 
@@ -132,18 +132,18 @@ class LlmStep(Adapter):
             mentions: list[Mention] = []
             events: list[Event] = []
             for start, end in sentence_parts(document, self._settings.characters):
-                for one in self._names(document.text[start:end]):
-                    found = [
+                for name in self._names(document.text[start:end]):
+                    places = [
                         (start + first, start + last)
                         for first, last in find_name_places(
-                            one.text.strip(), document.text[start:end]
+                            name.text.strip(), document.text[start:end]
                         )
                     ]
                     code = (
                         "unknown-type"
-                        if one.type not in self._settings.types
+                        if name.type not in self._settings.types
                         else ""
-                        if found
+                        if places
                         else "invented-name"
                     )
                     if code:
@@ -156,15 +156,15 @@ class LlmStep(Adapter):
                         )
                     else:
                         mentions += [
-                            Mention((place,), one.type, source=self.name) for place in found
+                            Mention((place,), name.type, source=self.name) for place in places
                         ]
             yield Patch(add=unique(mentions)[0], drop=self._earlier(document), events=tuple(events))
 
     def _names(self, text: str) -> list[_Name]:
         """Returns what the model names, from the cache if it is there."""
         body = self._body(text)
-        asked = hashlib.sha256(f"{self._settings.address} ".encode() + body).hexdigest()
-        place = None if self._cache is None else self._cache / f"{asked}.json"
+        key = hashlib.sha256(f"{self._settings.address} ".encode() + body).hexdigest()
+        place = None if self._cache is None else self._cache / f"{key}.json"
         if place is not None and place.is_file():
             return msgspec.json.decode(place.read_bytes(), type=_Names).names
         answer = self._answer(body)
@@ -175,19 +175,19 @@ class LlmStep(Adapter):
         return answer.names
 
     def _body(self, text: str) -> bytes:
-        asked = self._settings
-        types = "".join(f"- {kind}: {meaning}\n" for kind, meaning in asked.types.items())
+        settings = self._settings
+        types = "".join(f"- {kind}: {meaning}\n" for kind, meaning in settings.types.items())
         form = 'Answer with JSON alone: {"names": [{"text": "...", "type": "..."}]}'
         value: dict[str, Any] = {
-            "model": asked.model,
+            "model": settings.model,
             "temperature": 0,
             "messages": [
-                {"role": "system", "content": f"{_TASK}{types}\n{asked.instructions}\n{form}"},
+                {"role": "system", "content": f"{_TASK}{types}\n{settings.instructions}\n{form}"},
                 {"role": "user", "content": text},
             ],
         }
-        if asked.schema:
-            schema = {"name": "names", "strict": True, "schema": _schema(list(asked.types))}
+        if settings.schema:
+            schema = {"name": "names", "strict": True, "schema": _schema(list(settings.types))}
             value["response_format"] = {"type": "json_schema", "json_schema": schema}
         return msgspec.json.encode(value)
 
@@ -203,10 +203,10 @@ class LlmStep(Adapter):
                 time.sleep(min(0.1 * 4**number, _PAUSE))
             self._pay()
             try:
-                said = msgspec.json.decode(self._sent(body))
-                self._tokens += max(int((said.get("usage") or {}).get("total_tokens", 0)), 0)
+                answer = msgspec.json.decode(self._sent(body))
+                self._tokens += max(int((answer.get("usage") or {}).get("total_tokens", 0)), 0)
                 return msgspec.json.decode(
-                    _bare(said["choices"][0]["message"]["content"]), type=_Names
+                    _bare(answer["choices"][0]["message"]["content"]), type=_Names
                 )
             except urllib.error.HTTPError as error:
                 error.close()
@@ -238,10 +238,10 @@ class LlmStep(Adapter):
         Raises:
             InputError: the budget is spent.
         """
-        asked = self._settings
-        if self._calls >= asked.calls or self._tokens >= asked.tokens:
+        settings = self._settings
+        if self._calls >= settings.calls or self._tokens >= settings.tokens:
             raise InputError(
-                f"the budget of {asked.calls:,} calls and {asked.tokens:,} tokens is spent "
+                f"the budget of {settings.calls:,} calls and {settings.tokens:,} tokens is spent "
                 f"({self._calls:,} calls, "
                 f"{self._tokens:,} tokens); raise calls or tokens, and try the document again",
                 code="prediction",
@@ -278,7 +278,7 @@ def find_name_places(name: str, text: str) -> list[tuple[int, int]]:
         return []
     before = r"(?<![^\W_])" if name[0].isalnum() else ""
     after = r"(?![^\W_])" if name[-1].isalnum() else ""
-    return [found.span() for found in re.finditer(f"{before}{re.escape(name)}{after}", text)]
+    return [match.span() for match in re.finditer(f"{before}{re.escape(name)}{after}", text)]
 
 
 def _bare(content: str) -> str:

@@ -83,34 +83,37 @@ class SpacyStep(Adapter):
         """
         self._settings, self.name = settings, name
         self._nlp = _loaded(settings, folder)
-        given = bool(settings.mentions_of)
-        self.needs = frozenset({"mentions"}) if given else frozenset()
+        has_mentions = bool(settings.mentions_of)
+        self.needs = frozenset({"mentions"}) if has_mentions else frozenset()
         gives = {
             "sentences": settings.sentences,
-            "mentions": not given,
-            "links": settings.links and not given,
+            "mentions": not has_mentions,
+            "links": settings.links and not has_mentions,
         }
         self.gives = frozenset(part for part, is_given in gives.items() if is_given)
         self.drops = frozenset(settings.mentions_of or {name})
         labels = [label for labels in self._nlp.pipe_labels.values() for label in labels]
         self.types = (
             ()
-            if given
+            if has_mentions
             else tuple(dict.fromkeys(settings.types.values() if settings.types else labels))
         )
-        told = msgspec.json.encode([settings, self._nlp.meta], enc_hook=str)
-        self.fingerprint = hashlib.sha256(told).hexdigest()
+        identity = msgspec.json.encode([settings, self._nlp.meta], enc_hook=str)
+        self.fingerprint = hashlib.sha256(identity).hexdigest()
 
     def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
         """Yields one patch for each document."""
         for document in documents:
-            yield self._told(document) if self._settings.mentions_of else self._found(document)
+            yield self._describe(document) if self._settings.mentions_of else self._find(document)
 
-    def _found(self, document: Document) -> Patch:
+    def _find(self, document: Document) -> Patch:
         doc = self._nlp(document.text)
-        named = self._settings.types
-        kinds = ((one, named.get(one.label_, "") if named else one.label_) for one in doc.ents)
-        mentions = [self._mention(one, kind) for one, kind in kinds if kind]
+        names = self._settings.types
+        kinds = (
+            (entity, names.get(entity.label_, "") if names else entity.label_)
+            for entity in doc.ents
+        )
+        mentions = [self._mention(entity, kind) for entity, kind in kinds if kind]
         return Patch(
             add=unique(mentions)[0],
             drop=self._earlier(document),
@@ -125,33 +128,36 @@ class SpacyStep(Adapter):
             place, kind, source=self.name, links=links, attributes=self._attributes(span)
         )
 
-    def _told(self, document: Document) -> Patch:
+    def _describe(self, document: Document) -> Patch:
         """Returns the mentions of other layers with attributes; mentions that share a token are
         asked about apart.
         """
-        mentions = [one for one in document.mentions if one.source in self._settings.mentions_of]
+        mentions = [
+            mention for mention in document.mentions if mention.source in self._settings.mentions_of
+        ]
         replace: list[tuple[MentionKey, Mention]] = []
         sentences = None
         words = self._nlp.make_doc(document.text)
         placed = (
-            (one, words.char_span(one.start, one.end, alignment_mode="expand")) for one in mentions
+            (mention, words.char_span(mention.start, mention.end, alignment_mode="expand"))
+            for mention in mentions
         )
         for apart in _rounds(
-            (one, (span.start, span.end)) for one, span in placed if span is not None
+            (mention, (span.start, span.end)) for mention, span in placed if span is not None
         ):
             doc = self._nlp.make_doc(document.text)
-            doc.ents = [(one.type, start, end) for one, (start, end) in apart]
+            doc.ents = [(mention.type, start, end) for mention, (start, end) in apart]
             doc = self._nlp(doc)
-            told = {(span.start, span.end): self._attributes(span) for span in doc.ents}
+            by_tokens = {(span.start, span.end): self._attributes(span) for span in doc.ents}
             sentences = sentences or self._sentences(document, doc)
-            for one, tokens in apart:
-                new = told.get(tokens, ())
-                attributes = dict(one.attributes) | dict(new)
+            for mention, tokens in apart:
+                new = by_tokens.get(tokens, ())
+                attributes = dict(mention.attributes) | dict(new)
                 if new:
                     replace.append(
                         (
-                            one.key,
-                            msgspec.structs.replace(one, attributes=tuple(attributes.items())),
+                            mention.key,
+                            msgspec.structs.replace(mention, attributes=tuple(attributes.items())),
                         )
                     )
         return Patch(replace=tuple(replace), sentences=sentences)
@@ -168,7 +174,9 @@ class SpacyStep(Adapter):
         if not self._settings.sentences or document.sentences is not None:
             return None
         return tuple(
-            (one.start_char, one.end_char) for one in doc.sents if one.end_char > one.start_char
+            (sentence.start_char, sentence.end_char)
+            for sentence in doc.sents
+            if sentence.end_char > sentence.start_char
         )
 
 
@@ -177,12 +185,12 @@ def _rounds(placed: Iterable[_Placed]) -> list[list[_Placed]]:
     token to the last.
     """
     rounds: list[list[_Placed]] = []
-    for one in sorted(placed, key=lambda pair: (pair[1][0], -pair[1][1])):
-        free = next((chosen for chosen in rounds if chosen[-1][1][1] <= one[1][0]), None)
+    for entry in sorted(placed, key=lambda pair: (pair[1][0], -pair[1][1])):
+        free = next((group for group in rounds if group[-1][1][1] <= entry[1][0]), None)
         if free is None:
-            rounds.append([one])
+            rounds.append([entry])
         else:
-            free.append(one)
+            free.append(entry)
     return rounds
 
 
@@ -211,9 +219,9 @@ def _loaded(settings: SpacySettings, folder: str) -> Any:
         for component in settings.disable:
             nlp.disable_pipe(component)
     except (ImportError, OSError, ValueError) as error:
-        shown = " ".join(str(error).split())[:300]
+        reason = " ".join(str(error).split())[:300]
         raise RecipeError(
-            f"the spaCy pipeline {settings.pipeline!r} cannot be made ({shown}); install what it "
+            f"the spaCy pipeline {settings.pipeline!r} cannot be made ({reason}); install what it "
             "names, or correct it"
         ) from None
     _check_attributes(settings.attributes)

@@ -127,15 +127,15 @@ class RunFolder:
         Raises:
             OutputError: there is no run, it is damaged, or of another version.
         """
-        (found,) = self._read([name], Manifest)
-        if found.fascicle_run != SCHEMA:
+        (manifest,) = self._read_records([name], Manifest)
+        if manifest.fascicle_run != SCHEMA:
             raise OutputError(
-                f"{self.name} is a run of the form {found.fascicle_run}; this release reads the "
+                f"{self.name} is a run of the form {manifest.fascicle_run}; this release reads the "
                 f"form {SCHEMA}",
                 file=self.name,
                 code="version",
             )
-        return found
+        return manifest
 
     def done(self, shards: Iterable[Shard]) -> Iterator[Done]:
         """Yields the markers of finished shards, in order; a marker whose part is missing does
@@ -143,33 +143,35 @@ class RunFolder:
         """
         sizes = self.place.sizes()
         begun = {name: shard for shard in shards if (name := f"done-{shard.name}.json") in sizes}
-        for shard, done in zip(begun.values(), self._read(list(begun), Done), strict=True):
-            files = [facts for facts in (done.part, done.quarantine) if facts is not None]
-            if done.left_out == shard.left_out and all(
-                sizes.get(one.name) == one.size for one in files
+        for shard, marker in zip(
+            begun.values(), self._read_records(list(begun), Done), strict=True
+        ):
+            files = [facts for facts in (marker.part, marker.quarantine) if facts is not None]
+            if marker.left_out == shard.left_out and all(
+                sizes.get(file.name) == file.size for file in files
             ):
-                yield done
+                yield marker
 
-    def unchanged(self, done: Iterable[Done]) -> Iterator[Done]:
+    def unchanged(self, markers: Iterable[Done]) -> Iterator[Done]:
         """Yields the markers whose files are intact; others are removed, and the proof before
         them.
         """
-        left = iter(done)
+        remaining = iter(markers)
         with ThreadPoolExecutor(_TOGETHER) as pool:
-            while some := list(islice(left, _TOGETHER)):
-                for one, is_whole in zip(some, pool.map(self.is_whole, some), strict=True):
+            while some := list(islice(remaining, _TOGETHER)):
+                for marker, is_whole in zip(some, pool.map(self.is_whole, some), strict=True):
                     if is_whole:
-                        yield one
+                        yield marker
                     else:
-                        self.place.remove([SUCCESS, f"done-{one.shard}.json"])
+                        self.place.remove([SUCCESS, f"done-{marker.shard}.json"])
 
-    def is_whole(self, done: Done) -> bool:
+    def is_whole(self, marker: Done) -> bool:
         """True if the files of a marker have the sizes and hashes that it records."""
         try:
             return all(
-                self.facts(one.name) == one
-                for one in (done.part, done.quarantine)
-                if one is not None
+                self.facts(file.name) == file
+                for file in (marker.part, marker.quarantine)
+                if file is not None
             )
         except (FileNotFoundError, InputError):
             return False  # it is not there
@@ -187,26 +189,28 @@ class RunFolder:
         name = f"done-{shard.name}.json"
         if not shard.left_out or not self.content(name):
             return {}, False
-        (done,) = self._read([name], Done)
+        (marker,) = self._read_records([name], Done)
         try:
-            with self.place.opened(done.part.name) as stream:
+            with self.place.opened(marker.part.name) as stream:
                 lines = stream.readlines()
         except FileNotFoundError:
             return {}, False
-        before, now = set(done.left_out), set(shard.left_out)
-        if not before <= now or hashlib.sha256(b"".join(lines)).hexdigest() != done.part.sha256:
+        before, now = set(marker.left_out), set(shard.left_out)
+        if not before <= now or hashlib.sha256(b"".join(lines)).hexdigest() != marker.part.sha256:
             return {}, False
-        if not done.quarantined:
+        if not marker.quarantined:
             places = (at for at in range(shard.count + len(now)) if at not in before)
             lines = [line for at, line in zip(places, lines, strict=True) if at not in now]
         return {
             document.id: document for document in map(codec.decode, lines)
-        }, not done.quarantined
+        }, not marker.quarantined
 
     def retries(self) -> list[Done]:
         """Returns the markers of retries, in order."""
         return list(
-            self._read(sorted(name for name in self.place.sizes() if _RETRY.fullmatch(name)), Done)
+            self._read_records(
+                sorted(name for name in self.place.sizes() if _RETRY.fullmatch(name)), Done
+            )
         )
 
     def history(self, plans: int) -> Iterator[Entry]:
@@ -238,11 +242,11 @@ class RunFolder:
             for line in stream:
                 yield msgspec.json.decode(line, type=Quarantined)
 
-    def _read(self, names: Sequence[str], kind: type[_T]) -> Iterator[_T]:
+    def _read_records(self, names: Sequence[str], kind: type[_T]) -> Iterator[_T]:
         contents = self.place.read(names)
         for name in names:
             try:
-                found = msgspec.json.decode(next(contents), type=kind)
+                record = msgspec.json.decode(next(contents), type=kind)
             except FileNotFoundError:
                 raise OutputError(
                     f"{self.name} holds no run, for it has no {name}; give a folder that "
@@ -255,7 +259,7 @@ class RunFolder:
                     f"{self.place.at(name)} is damaged ({error}); start again in another folder",
                     code="damaged",
                 ) from None
-            yield found
+            yield record
 
 
 def refuse_other_run(
@@ -274,9 +278,9 @@ def refuse_other_run(
     """
     other = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     if other:
-        told = " and ".join(f"another {name}" for name in other)
+        differences = " and ".join(f"another {name}" for name in other)
         raise OutputError(
-            f"{folder} is of a run with {told}, so it cannot continue; give what was given "
+            f"{folder} is of a run with {differences}, so it cannot continue; give what was given "
             f"then{advice}, or "
             "another folder",
             file=folder,
@@ -315,14 +319,16 @@ class SavedResults:
 
     def documents(self) -> dict[str, Document]:
         """Returns the documents that an earlier, killed attempt has finished, by id."""
-        found: dict[str, Document] = {}
+        documents: dict[str, Document] = {}
         while self._is_worth and (content := self._folder.content(self._name.format(self._files))):
             digest, _, lines = content.partition(b"\n")
             if digest != _digest(lines):
                 break  # the power failed; the next file takes its name
-            found.update((one.id, one) for one in map(codec.decode, lines.splitlines()))
+            documents.update(
+                (document.id, document) for document in map(codec.decode, lines.splitlines())
+            )
             self._files += 1
-        return found
+        return documents
 
     def add(self, document: Document) -> None:
         """Saves a document, at the latest together with some later ones."""

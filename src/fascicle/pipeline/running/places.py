@@ -75,15 +75,15 @@ class LocalPlace:
 
     def sizes(self) -> dict[str, int]:
         """Returns names and sizes of all files."""
-        found = {}
+        sizes = {}
         with (
             contextlib.suppress(FileNotFoundError, NotADirectoryError),
             os.scandir(self._path) as entries,
         ):
             for entry in entries:
                 with contextlib.suppress(FileNotFoundError):  # a worker may be giving it its name
-                    found[entry.name] = entry.stat().st_size
-        return found
+                    sizes[entry.name] = entry.stat().st_size
+        return sizes
 
     def read(self, names: Sequence[str]) -> Iterator[bytes]:
         """Yields the contents of files, in order.
@@ -189,8 +189,8 @@ def _locked(path: Path) -> Iterator[str]:
         path.mkdir(exist_ok=True)
         stream = (path / _LOCK).open("ab")
     with stream:
-        taken = f"another run is writing into {path}; wait for it, or stop it"
-        is_alone = lock(stream, refusal=OutputError(taken, file=str(path)))
+        refusal = f"another run is writing into {path}; wait for it, or stop it"
+        is_alone = lock(stream, refusal=OutputError(refusal, file=str(path)))
         mark = secrets.token_hex(16) if is_alone else ""
         with write_errors(path):
             stream.truncate(0)

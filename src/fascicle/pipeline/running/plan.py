@@ -51,10 +51,10 @@ def replaced_documents(history: Callable[[], Iterable[Entry]]) -> dict[str, tupl
     Returns:
         Shard -> places of documents, in order.
     """
-    seen = IdSet()
-    again = {identifier for entry in history() for identifier in _known(entry, seen)}
+    identifiers = IdSet()
+    again = {identifier for entry in history() for identifier in _current_ids(entry, identifiers)}
     now: dict[str, DocumentState] = {}
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    places: defaultdict[str, list[int]] = defaultdict(list)
     for entry in history():
         gone = [now.pop(identifier) for identifier in entry.withdrawn if identifier in now]
         for identifier, state in entry.documents():
@@ -67,13 +67,15 @@ def replaced_documents(history: Callable[[], Iterable[Entry]]) -> dict[str, tupl
             now[identifier] = state
             gone += [] if old is None else [old]
         for state in gone:
-            found[state.shard].append(state.place)
-    return {shard: tuple(sorted(places)) for shard, places in found.items()}
+            places[state.shard].append(state.place)
+    return {shard: tuple(sorted(places)) for shard, places in places.items()}
 
 
-def _known(entry: Entry, seen: IdSet) -> Iterator[str]:
+def _current_ids(entry: Entry, earlier: IdSet) -> Iterator[str]:
     """Yields ids of an entry that earlier entries have, or that are withdrawn."""
-    return chain((one for one in entry.ids if not seen.add(one)), entry.withdrawn)
+    return chain(
+        (identifier for identifier in entry.ids if not earlier.add(identifier)), entry.withdrawn
+    )
 
 
 _LEAST: Final = 25  # documents in each of the first shards, ...
@@ -107,12 +109,12 @@ class _Aside(FailedDocuments):
     def add(self, error: InputError) -> None:
         """Adds the error."""
         self.count += 1
-        raw, said = _line_of(error), str(error)
+        raw, message = _line_of(error), str(error)
         for near, url in self.copies.items():
-            said = said.replace(near, url)
-        kept = error.saying(said)
-        kept.file = self.copies.get(error.file, error.file)
-        self.all.append(_Unread(kept, raw))
+            message = message.replace(near, url)
+        problem = error.saying(message)
+        problem.file = self.copies.get(error.file, error.file)
+        self.all.append(_Unread(problem, raw))
 
 
 def plan(
@@ -145,20 +147,20 @@ def plan(
     report = ReadReport(aside=aside)
 
     def near() -> Iterator[Input]:
-        for given in _near(inputs, aside.copies):
-            yield given
+        for document in _near(inputs, aside.copies):
+            yield document
             # for it was read to its end
             building.end_input(tuple(chain.from_iterable(report.deleted.values())))
             report.deleted.clear()
 
-    found = []
+    planned = []
     for name, document in read_inputs(near(), reading, report=report, are_unique=are_unique):
         if building.is_full(document):
-            found.append(building.end())
+            planned.append(building.end())
         building.add(aside.copies.get(name, name), document)
     if building.count:
-        found.append(building.end())
-    return found, aside.all
+        planned.append(building.end())
+    return planned, aside.all
 
 
 def _near(inputs: Sequence[str], copies: dict[str, str]) -> Iterator[Input]:

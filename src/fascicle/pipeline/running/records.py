@@ -106,7 +106,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
             of_all: something of each document.
         """
         left_out = frozenset(self.left_out)
-        return [one for at, one in enumerate(of_all) if at not in left_out]
+        return [entry for at, entry in enumerate(of_all) if at not in left_out]
 
     @property
     def inputs(self) -> list[str]:
@@ -277,7 +277,10 @@ def hash_concepts(identifiers: Iterable[str]) -> bytes:
     Args:
         identifiers: of concepts; one that occurs twice counts once.
     """
-    hashes = {hashlib.blake2b(one.encode(), digest_size=HASH_BYTES).digest() for one in identifiers}
+    hashes = {
+        hashlib.blake2b(identifier.encode(), digest_size=HASH_BYTES).digest()
+        for identifier in identifiers
+    }
     return b"".join(sorted(hashes))
 
 

@@ -63,8 +63,8 @@ class Distinct:
         for kind, hashes in concepts.items():
             waiting = self._waiting.setdefault(kind, bytearray())
             waiting += hashes
-            known: Any = self._merged.get(kind, ())
-            if len(waiting) >= HASH_BYTES * max(self._together, len(known)):
+            counted: Any = self._merged.get(kind, ())
+            if len(waiting) >= HASH_BYTES * max(self._together, len(counted)):
                 self._merge(kind)
 
     def counts(self) -> dict[str, int]:
@@ -75,8 +75,8 @@ class Distinct:
 
     def _merge(self, kind: str) -> None:
         new = np.frombuffer(bytes(self._waiting[kind]), dtype=np.uint64)
-        known = self._merged.get(kind)
-        self._merged[kind] = unique_values(new if known is None else np.concatenate([known, new]))
+        hashes = self._merged.get(kind)
+        self._merged[kind] = unique_values(new if hashes is None else np.concatenate([hashes, new]))
         self._waiting[kind].clear()
 
 
@@ -91,21 +91,25 @@ def current_quarantine(folder: RunFolder, manifest: Manifest) -> dict[str, Quara
         folder: of the run.
         manifest: of it.
     """
-    found: dict[str, Quarantined] = {}
+    records: dict[str, Quarantined] = {}
     if manifest.unread:
         for number, record in enumerate(
             islice(folder.quarantine(UNREAD), manifest.unread), start=1
         ):
-            found[record.id if record.id not in found else f"{record.id} ({number})"] = record
-    for done in folder.done(manifest.shards):
-        if done.quarantine is not None:
-            found.update((record.id, record) for record in folder.quarantine(done.quarantine.name))
-    for done in folder.retries():
-        for identifier in _tried(folder, done.shard):
-            found.pop(identifier, None)
-        if done.quarantine is not None:
-            found.update((record.id, record) for record in folder.quarantine(done.quarantine.name))
-    return found
+            records[record.id if record.id not in records else f"{record.id} ({number})"] = record
+    for marker in folder.done(manifest.shards):
+        if marker.quarantine is not None:
+            records.update(
+                (record.id, record) for record in folder.quarantine(marker.quarantine.name)
+            )
+    for marker in folder.retries():
+        for identifier in _tried(folder, marker.shard):
+            records.pop(identifier, None)
+        if marker.quarantine is not None:
+            records.update(
+                (record.id, record) for record in folder.quarantine(marker.quarantine.name)
+            )
+    return records
 
 
 def _tried(folder: RunFolder, name: str) -> list[str]:
@@ -120,15 +124,15 @@ def find_quarantined(folder: RunFolder, manifest: Manifest, identifier: str) -> 
     Raises:
         InputError: it is not in quarantine.
     """
-    found = current_quarantine(folder, manifest)
-    if identifier not in found:
+    records = current_quarantine(folder, manifest)
+    if identifier not in records:
         raise InputError(
             f"{identifier!r} is not in the quarantine of {folder.name}; fascicle quarantine ls "
             "lists what is",
             key=identifier,
             code="not-found",
         )
-    return found[identifier]
+    return records[identifier]
 
 
 def plan_retry(
@@ -157,15 +161,15 @@ def plan_retry(
     """
     check_path(folder.place.at(""))
     check_path(pipeline)
-    found = current_quarantine(folder, manifest)
+    records = current_quarantine(folder, manifest)
     for identifier in only:
-        if identifier not in found or found[identifier].document == NOTHING:
+        if identifier not in records or records[identifier].document == NOTHING:
             raise UsageError(
                 f"{identifier!r} is not a document in quarantine, so it cannot be tried again; see "
                 "ls"
             )
-    chosen = [one for name, one in found.items() if not only or name in only]
-    documents = [document for one in chosen if (document := one.restored()) is not None]
+    selection = [record for name, record in records.items() if not only or name in only]
+    documents = [document for record in selection if (document := record.restored()) is not None]
     if not documents:
         return None
     name = _RETRY.format(1 + len(folder.retries()))
@@ -277,52 +281,55 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[str, ...]
 
 
-def sum_markers(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Totals:
+def sum_markers(folder: RunFolder, manifest: Manifest, markers: Iterable[Done]) -> Totals:
     """Sums the markers; only numbers of each marker stay in memory.
 
     Args:
         folder: of the run.
         manifest: of it.
-        done: the markers of all its shards.
+        markers: of all its shards.
     """
     names, links, concepts, events = Counter[str](), Counter[str](), Distinct(), EventCounts()
     slowest: list[tuple[str, float]] = []
-    markers = []
-    for one in chain(done, folder.retries()):
-        names.update(one.names)
-        links.update(one.links)
-        concepts.add(one.concepts)
-        events.restore(one.events)
-        slowest = sorted([*slowest, *one.slowest], key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]
-        markers.append(
-            msgspec.structs.replace(one, names={}, links={}, concepts={}, events=(), slowest=())
+    small = []  # markers without their long lists
+    for marker in chain(markers, folder.retries()):
+        names.update(marker.names)
+        links.update(marker.links)
+        concepts.add(marker.concepts)
+        events.restore(marker.events)
+        slowest = sorted([*slowest, *marker.slowest], key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]
+        small.append(
+            msgspec.structs.replace(marker, names={}, links={}, concepts={}, events=(), slowest=())
         )
     reasons = Counter(
-        f"{one.step}: {one.error}" for one in current_quarantine(folder, manifest).values()
+        f"{marker.step}: {marker.error}" for marker in current_quarantine(folder, manifest).values()
     )
     return Totals(
         documents=manifest.documents,
-        done=sum(one.done for one in markers),
+        done=sum(marker.done for marker in small),
         quarantined=reasons.total(),
-        characters=sum(one.characters for one in markers),
-        seconds=round(sum(one.seconds for one in markers), 3),
-        steps={step: round(taken, 3) for step, taken in _sum(one.steps for one in markers).items()},
+        characters=sum(marker.characters for marker in small),
+        seconds=round(sum(marker.seconds for marker in small), 3),
+        steps={
+            step: round(seconds, 3)
+            for step, seconds in _sum(marker.steps for marker in small).items()
+        },
         shards=len(manifest.shards),
-        mentions=_sum(one.mentions for one in markers),
+        mentions=_sum(marker.mentions for marker in small),
         reasons=dict(reasons.most_common()),
-        losses=_sum(one.losses for one in markers),
+        losses=_sum(marker.losses for marker in small),
         events=tuple(sorted(events.state())),
-        suspects=tuple(suspects(markers[: len(manifest.shards)])),
+        suspects=tuple(suspects(small[: len(manifest.shards)])),
         slowest=tuple(slowest),
         names=most_common_names(names, _SHOWN),
         links=most_common_names(links, _SHOWN),
         concepts=concepts.counts(),
-        origins=merge_origins(origin for one in markers for origin in one.origins),
-        parts=tuple(one.part.name for one in markers),
+        origins=merge_origins(origin for marker in small for origin in marker.origins),
+        parts=tuple(marker.part.name for marker in small),
     )
 
 
-def suspects(done: Sequence[Done]) -> list[Suspect]:
+def suspects(markers: Sequence[Done]) -> list[Suspect]:
     """Returns shards in which a type is absent, or found five standard deviations off the median
     rate of the run.
 
@@ -331,28 +338,32 @@ def suspects(done: Sequence[Done]) -> list[Suspect]:
     absolute deviation).
 
     Args:
-        done: the markers of all shards, in order.
+        markers: of all shards, in order.
     """
-    given = list(_groups(done))
-    if len(given) < _GROUPS:
+    groups = list(_groups(markers))
+    if len(groups) < _GROUPS:
         return []
-    found = []
-    for kind in sorted({kind for one in given for kind in one.mentions}):
-        rates = [one.mentions.get(kind, 0) / one.characters for one in given]
+    suspicious = []
+    for kind in sorted({kind for group in groups for kind in group.mentions}):
+        rates = [group.mentions.get(kind, 0) / group.characters for group in groups]
         usual = median(rates)
         spread = 1.4826 * median(abs(rate - usual) for rate in rates)
-        for one in given:
-            count, expected = one.mentions.get(kind, 0), usual * one.characters
-            sigma = max(math.sqrt(max(expected, 1.0)), spread * one.characters)
+        for group in groups:
+            count, expected = group.mentions.get(kind, 0), usual * group.characters
+            sigma = max(math.sqrt(max(expected, 1.0)), spread * group.characters)
             silent = count == 0 and expected >= _EXPECTED
             if silent or abs(count - expected) > _SIGMAS * sigma:
                 about = round(expected, 1)
-                found.append(
+                suspicious.append(
                     Suspect(
-                        shard=one.first, last=one.last, type=kind, mentions=count, expected=about
+                        shard=group.first,
+                        last=group.last,
+                        type=kind,
+                        mentions=count,
+                        expected=about,
                     )
                 )
-    return found
+    return suspicious
 
 
 class _Group(NamedTuple):
@@ -364,16 +375,16 @@ class _Group(NamedTuple):
     mentions: dict[str, int]
 
 
-def _groups(done: Iterable[Done]) -> Iterator[_Group]:
+def _groups(markers: Iterable[Done]) -> Iterator[_Group]:
     """Yields groups of neighbours with enough text together; a rest with any text is judged too."""
     some: list[Done] = []
-    for one in chain(done, (None,)):
-        some += [] if one is None else [one]
+    for marker in chain(markers, (None,)):
+        some += [] if marker is None else [marker]
         characters, documents = (
             sum(each.characters for each in some),
             sum(each.documents for each in some),
         )
-        if characters and (one is None or documents >= _DOCUMENTS or characters >= _CHARACTERS):
+        if characters and (marker is None or documents >= _DOCUMENTS or characters >= _CHARACTERS):
             yield _Group(
                 some[0].shard, some[-1].shard, characters, _sum(each.mentions for each in some)
             )
@@ -413,8 +424,8 @@ def _page(totals: Totals) -> str:
             "Shards with odd counts",
             ("first shard", "last shard", "source/type", "mentions", "expected"),
             [
-                (one.shard, one.last, one.type, one.mentions, one.expected)
-                for one in totals.suspects
+                (suspect.shard, suspect.last, suspect.type, suspect.mentions, suspect.expected)
+                for suspect in totals.suspects
             ],
         ),
         _table("Slowest documents", ("document", "seconds"), totals.slowest),
@@ -452,6 +463,6 @@ def _cell(value: object) -> Html:
 
 def _sum(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
+    for counter in counts:
+        total.update(counter)
     return dict(sorted(total.items()))

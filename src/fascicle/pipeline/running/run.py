@@ -224,19 +224,21 @@ class Run:
     ) -> None:
         sizes = {shard.name: shard.characters for shard in manifest.shards}
         # of counts alone, for the markers would fill the memory of a long run
-        now, done = Counter[str](), set()
+        now, finished = Counter[str](), set()
 
-        def count(one: Done) -> None:
+        def count(marker: Done) -> None:
             now.update(
-                characters=sizes[one.shard], documents=one.documents, quarantined=one.quarantined
+                characters=sizes[marker.shard],
+                documents=marker.documents,
+                quarantined=marker.quarantined,
             )
-            done.add(one.shard)
+            finished.add(marker.shard)
 
-        for one in self.folder.done(manifest.shards):
-            count(one)
-        left = [shard for shard in manifest.shards if shard.name not in done]
+        for marker in self.folder.done(manifest.shards):
+            count(marker)
+        remaining = [shard for shard in manifest.shards if shard.name not in finished]
         before, begun, of_characters = now["characters"], time.monotonic(), sum(sizes.values())
-        if left:
+        if remaining:
             self.folder.place.remove([SUCCESS])  # it is no proof of what is not there
 
         def tell(documents: int = 0, characters: int = 0) -> None:
@@ -255,8 +257,8 @@ class Run:
         opening = partial(open_worker, self.open_pipeline, self.folder.name, MANIFEST, mark)
         with self.pool(opening, limits=self.limits, workers=self.workers) as pool:
             started(pool)
-            for one in pool.run(left, tick=tell):
-                count(one)
+            for marker in pool.run(remaining, tick=tell):
+                count(marker)
         tell()
 
     def _made_by(self) -> dict[str, str]:
@@ -276,19 +278,19 @@ class Run:
         self, made_by: dict[str, str], states: Sequence[str], suffix: str, *, update: bool
     ) -> Manifest:
         if self.folder.is_begun:
-            found = self.folder.manifest()
-            before = states[: found.inputs] if update else states
+            current = self.folder.manifest()
+            before = states[: current.inputs] if update else states
             advice = ", with new files behind those of then" if update else ""
             refuse_other_run(
                 self.folder.name,
-                found.made_by,
+                current.made_by,
                 {**made_by, _INPUTS: _hash_of(before)},
                 advice=advice,
             )
             if len(before) == len(states):
-                return found
+                return current
         else:
-            found = Manifest(
+            current = Manifest(
                 pipeline=self.pipeline,
                 choices=getattr(self.open_pipeline, "choices", Choices()),
                 made_by=made_by,
@@ -298,7 +300,7 @@ class Run:
                 unread=0,
                 shards=(),
             )
-        manifest = extend_manifest(self.folder, found, self.inputs, self.shards, latest=update)
+        manifest = extend_manifest(self.folder, current, self.inputs, self.shards, latest=update)
         manifest = msgspec.structs.replace(manifest, made_by={**made_by, _INPUTS: _hash_of(states)})
         self.folder.reopen()
         self.folder.write_json(MANIFEST, manifest)
@@ -325,16 +327,16 @@ def open_worker(
             replaced meanwhile.
     """
     place = RunFolder(folder).of_run(mark)
-    found, pipeline = place.manifest(manifest), open_pipeline()
+    run_manifest, pipeline = place.manifest(manifest), open_pipeline()
     now = pipeline.made_by()
-    if other := [what for what, mark in now.items() if found.made_by.get(what) != mark]:
+    if other := [what for what, mark in now.items() if run_manifest.made_by.get(what) != mark]:
         pipeline.close()
         raise InputError(
             f"the pipeline was changed while {folder} was made: it has another {other[0]} now; "
             "put back what was there "
             "and continue, or start again in another folder"
         )
-    return ShardWorker(pipeline, found, place)
+    return ShardWorker(pipeline, run_manifest, place)
 
 
 def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
@@ -346,10 +348,10 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
             removed.
         OutputError: documents are missing, or what was tried again was changed.
     """
-    for one in folder.retries():
-        if not folder.is_whole(one):
+    for marker in folder.retries():
+        if not folder.is_whole(marker):
             raise OutputError(
-                f"{folder.name}: {one.part.name} or its quarantine was changed; put back what "
+                f"{folder.name}: {marker.part.name} or its quarantine was changed; put back what "
                 "was there"
             )
     totals = sum_markers(
@@ -372,26 +374,27 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
     return totals
 
 
-def checked_markers(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Iterator[Done]:
+def checked_markers(
+    folder: RunFolder, manifest: Manifest, markers: Iterable[Done]
+) -> Iterator[Done]:
     """Yields the markers, and checks that there is one for each shard.
 
     Raises:
         UnfinishedError: a shard has no marker.
         OutputError: documents are missing.
     """
-    left = {shard.name: shard.count for shard in manifest.shards}
-    for one in done:
-        count = left.pop(one.shard)
-        if (one.documents, one.done + one.quarantined) != (count, count):
+    missing = {shard.name: shard.count for shard in manifest.shards}
+    for marker in markers:
+        count = missing.pop(marker.shard)
+        if (marker.documents, marker.done + marker.quarantined) != (count, count):
             raise OutputError(
-                f"{folder.name}: shard {one.shard} does not account for all its documents"
+                f"{folder.name}: shard {marker.shard} does not account for all its documents"
             )
-        yield one
-    if left:
+        yield marker
+    if missing:
         raise UnfinishedError(
-            f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such "
-            "as "
-            f"{next(iter(left))}; continue with resume=True"
+            f"{folder.name}: {len(missing):,} of {len(manifest.shards):,} shards are not done, "
+            f"such as {next(iter(missing))}; continue with resume=True"
         )
 
 
@@ -400,11 +403,15 @@ def _hash_of(states: Iterable[str]) -> str:
 
 
 def _suffix(name: str) -> str:
-    chosen = format_named(name)
-    if not chosen.annotated or not chosen.writes or chosen.writer.into_folder is not None:
+    output_format = format_named(name)
+    if (
+        not output_format.annotated
+        or not output_format.writes
+        or output_format.writer.into_folder is not None
+    ):
         raise UsageError(
             f"the format {name} cannot hold a part of a run, which is one file of several "
             "documents with their "
             f"mentions; give one of {', '.join(PARTS)}"
         )
-    return chosen.suffixes[0]
+    return output_format.suffixes[0]

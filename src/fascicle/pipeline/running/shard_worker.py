@@ -86,7 +86,9 @@ class _Counts:
         for mention in document.mentions:
             self.mentions[f"{mention.source}/{mention.type}"] += 1
             self.names[f"{mention.text_in(document.text)[:100]}/{mention.type}"] += 1
-            links = [(display_identifier(one), one.name) for one in mention.links if not one.nil]
+            links = [
+                (display_identifier(link), link.name) for link in mention.links if not link.nil
+            ]
             self.links.update(f"{identifier} {name}".rstrip() for identifier, name in links)
             if links:
                 self.concepts[mention.type].update(identifier for identifier, _ in links)
@@ -157,9 +159,9 @@ class ShardWorker:
             _Unwritten(),
             SavedResults(self.folder, shard, self.manifest),
         )
-        known = {**finished, **saves.documents()}
+        answers = {**finished, **saves.documents()}
         results = self._results(
-            documents, known, alone=alone, killed=killed, watch=watch, saves=saves
+            documents, answers, alone=alone, killed=killed, watch=watch, saves=saves
         )
         name = f"part-{shard.name}{self.manifest.suffix}"
         report = self._write(name, _passed(results, failed, aside), counts, aside)
@@ -170,17 +172,18 @@ class ShardWorker:
             )
         inputs = shard.inputs if failed else ()
         records = [
-            self._record(one, places[one.given.id], inputs, shard, attempt) for one in failed
+            self._record(result, places[result.given.id], inputs, shard, attempt)
+            for result in failed
         ]
-        done = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
-        done = self._commit(shard, done, sorted(records, key=lambda record: record.place))
+        marker = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
+        marker = self._commit(shard, marker, sorted(records, key=lambda record: record.place))
         saves.remove()
-        return done
+        return marker
 
     def _results(
         self,
         documents: Sequence[Document],
-        known: Mapping[str, Document],
+        answers: Mapping[str, Document],
         *,
         alone: Collection[int],
         killed: Container[int],
@@ -188,14 +191,14 @@ class ShardWorker:
         saves: SavedResults,
     ) -> Iterator[Result]:
         """Yields the result of each document: computed, or already known."""
-        left = [at for at in range(len(documents)) if at not in killed]
-        new = [at for at in left if documents[at].id not in known]
+        remaining = [at for at in range(len(documents)) if at not in killed]
+        new = [at for at in remaining if documents[at].id not in answers]
         suspects = {at for at, place in enumerate(new) if place in alone}
         results = self.pipeline.results(
             [documents[at] for at in new], alone=suspects, watch=watch, in_a_row=self._in_a_row
         )
-        for document in (documents[at] for at in left):
-            result = Result(document, known.get(document.id))
+        for document in (documents[at] for at in remaining):
+            result = Result(document, answers.get(document.id))
             if result.document is None:
                 result = next(results)
                 if result.document is not None:
@@ -227,8 +230,8 @@ class ShardWorker:
         self, shard: Shard, counts: _Counts, report: WriteReport, attempt: int, seconds: float
     ) -> Done:
         slowest = tuple(
-            (name, round(taken, 4))
-            for taken, name in sorted(counts.seconds, reverse=True)[:_SLOWEST]
+            (name, round(seconds, 4))
+            for seconds, name in sorted(counts.seconds, reverse=True)[:_SLOWEST]
         )
         return Done(
             shard=shard.name,
@@ -242,31 +245,32 @@ class ShardWorker:
             names=most_common_names(counts.names, _OFTEN),
             links=most_common_names(counts.links, _OFTEN),
             concepts={
-                kind: hash_concepts(found) for kind, found in sorted(counts.concepts.items())
+                kind: hash_concepts(identifiers)
+                for kind, identifiers in sorted(counts.concepts.items())
             },
             origins=merge_origins(sorted(counts.origins)),
             losses=dict(sorted(report.losses.items())),
             events=tuple(counts.events.state()),
             slowest=slowest,
-            steps={step: round(taken, 4) for step, taken in counts.steps.items()},
+            steps={step: round(seconds, 4) for step, seconds in counts.steps.items()},
             seconds=round(seconds, 4),
             attempt=attempt,
             left_out=shard.left_out,
             made_by=self.manifest.made_by if shard.name.startswith("retry") else {},
         )
 
-    def _commit(self, shard: Shard, done: Done, records: Sequence[Quarantined]) -> Done:
-        if done.quarantined != len(records):
+    def _commit(self, shard: Shard, marker: Done, records: Sequence[Quarantined]) -> Done:
+        if marker.quarantined != len(records):
             raise RuntimeError(
-                f"shard {shard.name}: {done.done} done and {len(records)} quarantined of "
+                f"shard {shard.name}: {marker.done} done and {len(records)} quarantined of "
                 f"{shard.count}"
             )
         if records:
             quarantine = f"quarantine-{shard.name}.jsonl"
             self.folder.write_quarantine(quarantine, records)
-            done = msgspec.structs.replace(done, quarantine=self.folder.facts(quarantine))
-        self.folder.write_json(f"done-{shard.name}.json", done)
-        return done
+            marker = msgspec.structs.replace(marker, quarantine=self.folder.facts(quarantine))
+        self.folder.write_json(f"done-{shard.name}.json", marker)
+        return marker
 
     def _record(
         self, result: Result, place: int, inputs: Sequence[str], shard: Shard, attempt: int
@@ -343,14 +347,14 @@ def process_shards(open_worker: OpenWorker, channel: Channel) -> None:
         )
 
     for order in channel.orders(msgspec.json.Decoder(Order), ready=Ready()):
-        done = worker.process(
+        marker = worker.process(
             shards[order.shard],
             attempt=order.attempt,
             alone=frozenset(order.alone),
             killed=dict(order.killed),
             watch=watch,
         )
-        channel.send(Finished(done=done))
+        channel.send(Finished(done=marker))
 
 
 class ShardReader:
@@ -373,7 +377,7 @@ class ShardReader:
         for place, identifier in shard.renamed.items():
             at = int(place)
             if at < len(documents) and documents[at].id != identifier:
-                documents[at] = _named(documents[at], identifier)
+                documents[at] = _with_id(documents[at], identifier)
         if documents_sha256(documents) != shard.sha256:
             names = ", ".join(sorted({piece.input for piece in shard.pieces})[:3])
             why = f" ({self._error})" if self._error else ""
@@ -390,9 +394,9 @@ class ShardReader:
             self._documents = self._readable(piece.input)
         for _ in islice(self._documents, piece.first - self._at):
             pass
-        found = list(islice(self._documents, piece.count))
-        self._at = piece.first + len(found)
-        return found
+        documents = list(islice(self._documents, piece.count))
+        self._at = piece.first + len(documents)
+        return documents
 
     def _readable(self, path: str) -> Iterator[Document]:
         self._error = None
@@ -406,7 +410,7 @@ class ShardReader:
                 self._error = error
 
 
-def _named(document: Document, identifier: str) -> Document:
+def _with_id(document: Document, identifier: str) -> Document:
     """Returns a document under its planned id, which is unique in its file and among all files."""
     for mark in identifier.removeprefix(document.id).split("#")[1:]:
         document = rename_document(document, f"{document.id}#{mark}")

@@ -142,7 +142,9 @@ class Supervisor:
     def _through(self) -> tuple[int, int]:
         """Documents and characters that are finished, of the shards in progress."""
         at = [worker.process.at for worker in self._workers if worker.process.at is not None]
-        return sum(one.through for one in at), sum(one.characters_through for one in at)
+        return sum(process.through for process in at), sum(
+            process.characters_through for process in at
+        )
 
     def run(
         self,
@@ -168,21 +170,21 @@ class Supervisor:
             RuntimeError: a fault of Fascicle.
         """
         self._tasks.extend(_Task(shard=shard, attempt=begun) for shard in shards)
-        left = len(shards)
-        while left:
-            self._fill(left)
+        remaining = len(shards)
+        while remaining:
+            self._fill(remaining)
             tick(*self._through)
             workers = {worker.process: worker for worker in self._workers}
             for process in wait_for_messages(workers):
-                for done in self._received(workers[process]):
-                    left -= 1
-                    yield done
+                for marker in self._received(workers[process]):
+                    remaining -= 1
+                    yield marker
             for worker in self._workers:
                 worker.process.check()
 
-    def _fill(self, left: int) -> None:
+    def _fill(self, remaining: int) -> None:
         """Starts missing workers, and gives shards to idle ones."""
-        while len(self._workers) < min(self._count, left):
+        while len(self._workers) < min(self._count, remaining):
             process = Process(partial(process_shards, self._open), _MESSAGES, limits=self._limits)
             self._workers.append(_Worker(process=process))
         for worker in self._workers:

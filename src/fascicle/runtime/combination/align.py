@@ -166,9 +166,9 @@ class _Table:
         """
         first = len(self.entries)
         for identifier, mentions in system.mentions.items():
-            found, place = self._found[identifier], self._places[identifier]
+            rows, place = self._found[identifier], self._places[identifier]
             for mention in mentions:
-                row = found.setdefault((mention.type, mention.spans), len(self.document))
+                row = rows.setdefault((mention.type, mention.spans), len(self.document))
                 if row == len(self.document):
                     self.document.append(place)
                     self._last.append(-1)
@@ -223,8 +223,8 @@ def _check_call(systems: Sequence[System], missing: str, *, least: int) -> None:
             f"missing documents were to be {missing!r}; choose from {', '.join(MISSING)}"
         )
     if len(systems) < least:
-        given = f"one system ({systems[0].name}) was" if systems else "no system was"
-        raise UsageError(f"{given} given; give the predictions of at least {_NUMBERS[least]}")
+        count = f"one system ({systems[0].name}) was" if systems else "no system was"
+        raise UsageError(f"{count} given; give the predictions of at least {_NUMBERS[least]}")
     names = [system.name for system in systems]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -236,15 +236,15 @@ def _check_shared(systems: Sequence[System]) -> None:
     another corpus.
     """
     for system in systems:
-        others = [other for other in systems if other is not system]
-        if all(system.mentions.keys().isdisjoint(other.mentions) for other in others):
+        rivals = [other for other in systems if other is not system]
+        if all(system.mentions.keys().isdisjoint(other.mentions) for other in rivals):
             ids, theirs = (
                 sorted(system.mentions),
-                sorted({i for other in others for i in other.mentions}),
+                sorted({i for other in rivals for i in other.mentions}),
             )
             raise InputError(
                 f"{system.name} ({some_documents(ids)}) and "
-                f"{', '.join(other.name for other in others)} "
+                f"{', '.join(other.name for other in rivals)} "
                 f"({some_documents(theirs)}) have no document in common; give predictions for "
                 "the same corpus, with "
                 "the same document ids"
@@ -257,12 +257,12 @@ def _one_text(systems: Sequence[System]) -> dict[str, str]:
     Raises:
         InputError: two systems read different texts; the first document is named.
     """
-    known: dict[str, tuple[str, str]] = {}
+    hashes: dict[str, tuple[str, str]] = {}
     different: dict[str, tuple[str, str]] = {}
     for system in systems:
-        for identifier, given in system.hashes.items():
-            value, owner = known.setdefault(identifier, (given.lower(), system.name))
-            if value != given.lower():
+        for identifier, digest in system.hashes.items():
+            value, owner = hashes.setdefault(identifier, (digest.lower(), system.name))
+            if value != digest.lower():
                 different.setdefault(identifier, (owner, system.name))
     if different:
         identifier = min(different)
@@ -273,7 +273,7 @@ def _one_text(systems: Sequence[System]) -> dict[str, str]:
             "compared; predict "
             "on the same texts"
         )
-    return {identifier: value for identifier, (value, _) in known.items()}
+    return {identifier: value for identifier, (value, _) in hashes.items()}
 
 
 def _check_offsets(systems: Sequence[System]) -> None:
@@ -311,10 +311,10 @@ def _event_order(event: Event) -> tuple[str, str, str, str, tuple[int, int]]:
     return event.step, event.kind, event.code, event.message, event.span or (-1, -1)
 
 
-def some_documents(identifiers: Sequence[str], *, shown: int = 3) -> str:
+def some_documents(identifiers: Sequence[str], *, limit: int = 3) -> str:
     """Returns the number of documents and the names of the first ones."""
-    names = ", ".join(map(repr, identifiers[:shown]))
+    names = ", ".join(map(repr, identifiers[:limit]))
     return (
         f"{plural(len(identifiers), 'document')}: "
-        f"{names}{', ...' if len(identifiers) > shown else ''}"
+        f"{names}{', ...' if len(identifiers) > limit else ''}"
     )

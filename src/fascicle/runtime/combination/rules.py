@@ -206,14 +206,14 @@ class RuleRequest:
         """Returns the facts about the rule."""
         return RULES[self.name]
 
-    def check(self, given: Mapping[str, object], *, needed: Sequence[str] = ()) -> None:
+    def check(self, arguments: Mapping[str, object], *, needed: Sequence[str] = ()) -> None:
         """Refuses arguments that are not for this rule.
 
         Args:
-            given: argument -> its value; ``None`` if it was not given.
+            arguments: argument -> its value; ``None`` if it was not given.
             needed: of them, those that there must be beside the ones that the rule always needs.
         """
-        for argument, value in given.items():
+        for argument, value in arguments.items():
             owners = [
                 name for name, kind in RULES.items() if argument in (*kind.needs, *kind.takes)
             ]
@@ -301,19 +301,19 @@ def combine(votes: Votes, rule: Rule) -> dict[str, tuple[Mention, ...]]:
     Raises:
         UsageError: the rule is for another number of systems.
     """
-    chosen = np.nonzero(rule.keeps(votes.predicted, votes.voters[votes.document]))[0]
-    kept: dict[str, list[Mention]] = {identifier: [] for identifier in votes.documents}
-    starts, ends = votes.bounds[:-1][chosen].tolist(), votes.bounds[1:][chosen].tolist()
-    for index, start, end in zip(votes.document[chosen].tolist(), starts, ends, strict=True):
-        kept[votes.documents[index]].append(_joined(votes.entries[start:end], rule.name))
-    return {identifier: in_order(mentions) for identifier, mentions in kept.items()}
+    accepted = np.nonzero(rule.keeps(votes.predicted, votes.voters[votes.document]))[0]
+    mentions_of: dict[str, list[Mention]] = {identifier: [] for identifier in votes.documents}
+    starts, ends = votes.bounds[:-1][accepted].tolist(), votes.bounds[1:][accepted].tolist()
+    for index, start, end in zip(votes.document[accepted].tolist(), starts, ends, strict=True):
+        mentions_of[votes.documents[index]].append(_merge(votes.entries[start:end], rule.name))
+    return {identifier: in_order(mentions) for identifier, mentions in mentions_of.items()}
 
 
-def _joined(found: Sequence[Mention], source: str) -> Mention:
-    first = found[0]
-    links = _links(found) if any(mention.links for mention in found) else ()
+def _merge(votes: Sequence[Mention], source: str) -> Mention:
+    first = votes[0]
+    links = _links(votes) if any(mention.links for mention in votes) else ()
     return Mention(
-        first.spans, first.type, score=_mean(m.score for m in found), source=source, links=links
+        first.spans, first.type, score=_mean(m.score for m in votes), source=source, links=links
     )
 
 
@@ -321,13 +321,13 @@ def _mean(scores: Iterable[float | None]) -> float | None:
     """Returns the mean of the scores that exist; `math.fsum` rounds once, so their order does not
     matter.
     """
-    given = [score for score in scores if score is not None]
-    return math.fsum(given) / len(given) if given else None
+    numbers = [score for score in scores if score is not None]
+    return math.fsum(numbers) / len(numbers) if numbers else None
 
 
-def _links(found: Sequence[Mention]) -> tuple[Link, ...]:
+def _links(votes: Sequence[Mention]) -> tuple[Link, ...]:
     same: dict[tuple[str, str, bool], list[Link]] = {}
-    for mention in found:
+    for mention in votes:
         for link in mention.links:
             same.setdefault((link.ontology, link.id, link.nil), []).append(link)
     return tuple(
@@ -339,7 +339,7 @@ def _links(found: Sequence[Mention]) -> tuple[Link, ...]:
             nil=nil,
             tier=links[0].tier if len({link.tier for link in links}) == 1 else "",
             curie=min((link.curie for link in links if link.curie), default=""),
-            same=tuple(sorted({one for link in links for one in link.same})),
+            same=tuple(sorted({identifier for link in links for identifier in link.same})),
         )
         for (ontology, identifier, nil), links in sorted(same.items())
     )

@@ -76,14 +76,14 @@ def rename(systems: Sequence[System], names: TypeMap) -> tuple[list[System], lis
         The systems with new names; and sentences about lines of the map that are about nothing
         here, for they may be misspelt, and about mentions that were left out.
     """
-    known = {system.name: system.types() for system in systems}
-    said = [
-        f"the map has a table for {name!r}, which is none of the systems{near_hint(name, known)}"
-        for name in sorted(names.systems.keys() - known.keys())
+    types_of = {system.name: system.types() for system in systems}
+    remarks = [
+        f"the map has a table for {name!r}, which is none of the systems{near_hint(name, types_of)}"
+        for name in sorted(names.systems.keys() - types_of.keys())
     ]
-    tables = [(names.everywhere, set().union(*known.values()))]
-    tables += [(table, known[name]) for name, table in names.systems.items() if name in known]
-    said += [
+    tables = [(names.everywhere, set().union(*types_of.values()))]
+    tables += [(table, types_of[name]) for name, table in names.systems.items() if name in types_of]
+    remarks += [
         f"the map renames {name!r}, which is none of the types{near_hint(name, types)}"
         for table, types in tables
         for name in sorted(table.keys() - types)
@@ -91,8 +91,8 @@ def rename(systems: Sequence[System], names: TypeMap) -> tuple[list[System], lis
     renamed = [_renamed(system, names.of(system.name)) for system in systems]
     left_out = _count(systems) - _count(renamed)
     if left_out:
-        said.append(f"mentions left out, for the map gives their types no name: {left_out:,}")
-    return renamed, said
+        remarks.append(f"mentions left out, for the map gives their types no name: {left_out:,}")
+    return renamed, remarks
 
 
 def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> list[str]:
@@ -113,37 +113,39 @@ def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> 
     """
     used = {system: set(names) for system, names in types.items() if names}
     _check_spelling(used)
-    said = []
+    remarks = []
     # names of later systems are held against those of earlier ones
     for system, names in reversed(used.items()):
-        others = set().union(*(theirs for other, theirs in used.items() if other != system))
-        if not others or names <= others:
+        rivals = set().union(*(theirs for other, theirs in used.items() if other != system))
+        if not rivals or names <= rivals:
             continue
-        if names & others:
-            said.append(_unshared(system, names - others, used.keys() - {system}))
+        if names & rivals:
+            remarks.append(_unshared(system, names - rivals, used.keys() - {system}))
             continue
-        pairs = [(name, near) for name in sorted(names) for near in near_names(name, others)[:1]]
-        sentence = f"{system} has the types {_listed(names)}, and no other system has any of them"
+        pairs = [(name, near) for name in sorted(names) for near in near_names(name, rivals)[:1]]
+        sentence = (
+            f"{system} has the types {_enumerate(names)}, and no other system has any of them"
+        )
         if pairs:
             raise InputError(
                 f"{sentence}; {_how_to_map(*max(pairs, key=lambda pair: name_similarity(*pair)))}"
             )
         if agree:
             raise InputError(
-                f"{sentence} (they have {_listed(others)}), so none of its mentions can agree "
+                f"{sentence} (they have {_enumerate(rivals)}), so none of its mentions can agree "
                 "with others; rename "
                 "types with map=FILE, or leave it out"
             )
-        said.append(sentence)
-    return said
+        remarks.append(sentence)
+    return remarks
 
 
-def check_filter_types(predicted: Collection[str], known: Collection[str]) -> list[str]:
+def check_filter_types(predicted: Collection[str], learnt: Collection[str]) -> list[str]:
     """Refuses names of types that a filter never learnt: the name is what it reads before the text.
 
     Args:
         predicted: types of what the filter is to judge.
-        known: types that it learnt.
+        learnt: types that it learnt.
 
     Returns:
         Sentences about types that one side alone has, if any was predicted that the filter does not
@@ -153,16 +155,16 @@ def check_filter_types(predicted: Collection[str], known: Collection[str]) -> li
         InputError: a name that differs from one that it knows only in case or punctuation, or none
             that it knows.
     """
-    if set(predicted) <= set(known):
+    if set(predicted) <= set(learnt):
         return []
-    return check_types({"the filter": known, "what it is to judge": predicted})
+    return check_types({"the filter": learnt, "what it is to judge": predicted})
 
 
-def _unshared(system: str, names: Collection[str], others: Collection[str]) -> str:
-    who = f"{next(iter(others))} has not" if len(others) == 1 else "no other system has"
+def _unshared(system: str, names: Collection[str], rivals: Collection[str]) -> str:
+    who = f"{next(iter(rivals))} has not" if len(rivals) == 1 else "no other system has"
     what = "type" if len(names) == 1 else "types"
     return (
-        f"{system} has the {what} {_listed(names)}, which {who}; if another name is meant, "
+        f"{system} has the {what} {_enumerate(names)}, which {who}; if another name is meant, "
         "rename with map=FILE"
     )
 
@@ -196,9 +198,9 @@ def _renamed(system: System, names: Mapping[str, str]) -> System:
         return system
     mentions = {
         identifier: tuple(
-            _typed(mention, names) for mention in found if names.get(mention.type, "-")
+            _typed(mention, names) for mention in mentions_there if names.get(mention.type, "-")
         )
-        for identifier, found in system.mentions.items()
+        for identifier, mentions_there in system.mentions.items()
     }
     return replace(system, mentions=mentions)
 
@@ -209,7 +211,7 @@ def _typed(mention: Mention, names: Mapping[str, str]) -> Mention:
 
 
 def _count(systems: Sequence[System]) -> int:
-    return sum(len(found) for system in systems for found in system.mentions.values())
+    return sum(len(mentions) for system in systems for mentions in system.mentions.values())
 
 
 def _name(value: object, key: str, origin: str) -> str:
@@ -221,7 +223,7 @@ def _name(value: object, key: str, origin: str) -> str:
     return value
 
 
-def _listed(names: Iterable[str]) -> str:
+def _enumerate(names: Iterable[str]) -> str:
     ordered = sorted(names)
     return ", ".join(map(repr, ordered[:_SHOWN])) + (", ..." if len(ordered) > _SHOWN else "")
 

@@ -310,19 +310,19 @@ def span_marginals(lattice: Lattice, spans: ArrayLike, *, scheme: TagScheme) -> 
 
 def _opening(lattice: Lattice, row: Ints, begin: Ints, *, opener: Ints, inside: Ints) -> Floats:
     """Computes the log sum over the paths up to the first unit of each mention, `[m]`."""
-    here = lattice.emissions[row, begin, opener]
+    emission = lattice.emissions[row, begin, opener]
     # only in IO can the unit before belong to the same run
     joins = (opener == inside) & (begin > 0)
     total: Floats = lattice.arrival[row, begin, opener].copy()
-    left, at, tag = row[joins], begin[joins] - 1, inside[joins]
+    rows, at, tag = row[joins], begin[joins] - 1, inside[joins]
     before = (
-        lattice.arrival[left, at]
-        + lattice.emissions[left, at]
+        lattice.arrival[rows, at]
+        + lattice.emissions[rows, at]
         + lattice.chain.transitions[:, tag].T
     )
     before[np.arange(len(tag)), tag] = -np.inf
     total[joins] = _log_sum(before, axis=1)
-    return total + here
+    return total + emission
 
 
 def _closing(lattice: Lattice, row: Ints, stop: Ints, *, last: Ints, inside: Ints) -> Floats:
@@ -367,6 +367,6 @@ def geometric_mean(emissions: NDArray[Any], tags: Ints, *, spans: Ints) -> Float
     # where each mention begins among the units that lie in any mention
     firsts = np.cumsum(width) - width
     units = np.arange(width.sum()) + np.repeat(start - firsts, width)
-    chosen = log_softmax(emissions[units])[np.arange(len(units)), tags[units]]
-    scores: Floats = np.exp(np.add.reduceat(chosen, firsts) / width)
+    logs = log_softmax(emissions[units])[np.arange(len(units)), tags[units]]
+    scores: Floats = np.exp(np.add.reduceat(logs, firsts) / width)
     return scores

@@ -68,14 +68,14 @@ def name_scopes(document: Document) -> tuple[Span, ...]:
     stretches = _between(cuts, (0, len(text)))
     if document.sections:
         return tuple(stretches)
-    return tuple(part for one in stretches for part in _lines(text, one))
+    return tuple(part for stretch in stretches for part in _lines(text, stretch))
 
 
 def _section_cuts(document: Document) -> Iterator[int]:
     """Yields the start of each section, except where it and the section before both belong to
     the head.
     """
-    sections = sorted(document.sections or (), key=lambda one: (one.start, one.end))
+    sections = sorted(document.sections or (), key=lambda section: (section.start, section.end))
     for before, section in pairwise(sections):
         if not {before.name.casefold(), section.name.casefold()} <= _HEAD:
             yield section.start
@@ -112,13 +112,13 @@ def short_cells(document: Document, rules: NameDecision) -> tuple[Span, ...]:
     """
     text = document.text
     rows = (
-        (_in(text, line.span()) for line in _LINE.finditer(text) if _TAB in line[0])
+        (_cells_of(text, line.span()) for line in _LINE.finditer(text) if _TAB in line[0])
         if _TAB in text
         else iter(())
     )
     sections = document.sections or ()
     if len(sections) > 1 and _TAB not in text:
-        rows = iter([[_trimmed(text, (one.start, one.end)) for one in sections]])
+        rows = iter([[_trimmed(text, (section.start, section.end)) for section in sections]])
     cells = [cell for row in rows for cell in _if_short(text, row, rules.words)]
     if cells and _TAB not in text:
         return tuple(cells)
@@ -131,13 +131,13 @@ def short_cells(document: Document, rules: NameDecision) -> tuple[Span, ...]:
     return tuple(sorted([*cells, *(span for span in spans if _is_short(text, span, rules.words))]))
 
 
-def _in(text: str, line: Span) -> list[Span]:
-    return [_trimmed(text, found.span()) for found in _CELL.finditer(text, *line)]
+def _cells_of(text: str, line: Span) -> list[Span]:
+    return [_trimmed(text, cell.span()) for cell in _CELL.finditer(text, *line)]
 
 
 def _trimmed(text: str, span: Span) -> Span:
-    said = text[slice(*span)]
-    return span[0] + len(said) - len(said.lstrip()), span[0] + len(said.rstrip())
+    part = text[slice(*span)]
+    return span[0] + len(part) - len(part.lstrip()), span[0] + len(part.rstrip())
 
 
 def _if_short(text: str, row: list[Span], words: int) -> Iterator[Span]:
@@ -169,7 +169,9 @@ def covering(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     """Returns the mentions that each cover a whole text, except for white space."""
     start, end = _trimmed(text, (0, len(text)))
     return tuple(
-        one for one in mentions if len(one.spans) == 1 and one.start <= start and one.end >= end
+        mention
+        for mention in mentions
+        if len(mention.spans) == 1 and mention.start <= start and mention.end >= end
     )
 
 
@@ -230,11 +232,13 @@ def all_decided(
     """Applies `decide_mentions` to several documents; ``knows`` is asked for the names of all."""
     patches = with_evidence(documents, patches, rules, knows=knows, source=source)
     works = [
-        _Work(*one, rules, sentences) for one in zip(documents, patches, strict=True) if one[1].add
+        _Work(*pair, rules, sentences)
+        for pair in zip(documents, patches, strict=True)
+        if pair[1].add
     ]
-    asked = set[str]().union(*(work.asked for work in works))
-    known, next_one = knows(asked) if asked else {}, iter(works)
-    return [next(next_one).patch(known) if patch.add else patch for patch in patches]
+    names = set[str]().union(*(work.asked for work in works))
+    types, next_one = knows(names) if names else {}, iter(works)
+    return [next(next_one).patch(types) if patch.add else patch for patch in patches]
 
 
 def _count(mentions: Counter[Any]) -> str:
@@ -265,13 +269,15 @@ class _Work:
         self._groups = self._in_order(patch.add)
         groups = {} if self._is_name else self._groups
         self.asked = {
-            name for kind, group in groups.items() for name in self._asked(group, self._rule(kind))
+            name
+            for kind, group in groups.items()
+            for name in self._names_to_ask(group, self._rule(kind))
         }
 
-    def patch(self, known: Mapping[str, str]) -> Patch:
+    def patch(self, types: Mapping[str, str]) -> Patch:
         """Returns the patch by the decision, with an event if a mention went or came."""
         found, given = (
-            self._decided({name: known[name] for name in self.asked if name in known}),
+            self._decided({name: types[name] for name in self.asked if name in types}),
             self._patch.add,
         )
         if found == given:
@@ -287,14 +293,14 @@ class _Work:
         events = (*self._patch.events, event) if before != after else self._patch.events
         return msgspec.structs.replace(self._patch, add=found, events=events)
 
-    def _decided(self, known: Mapping[str, str]) -> tuple[Mention, ...]:
-        found: dict[tuple[str, tuple[Span, ...]], Mention] = {}
+    def _decided(self, types: Mapping[str, str]) -> tuple[Mention, ...]:
+        decided: dict[tuple[str, tuple[Span, ...]], Mention] = {}
         for kind, group in self._groups.items():
             rule = self._rule(kind)
-            names = {name for name, type_ in known.items() if type_ == kind}
-            for mention in self._shown(self._of_type(group, rule, known=names), rule):
-                found.setdefault((kind, mention.spans), mention)
-        return in_order(found.values())
+            names = {name for name, type_ in types.items() if type_ == kind}
+            for mention in self._finish(self._of_type(group, rule, names_of_pack=names), rule):
+                decided.setdefault((kind, mention.spans), mention)
+        return in_order(decided.values())
 
     def _in_order(self, mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
         """Mentions of each type with neutral edges, better scores first; of two that come to
@@ -349,30 +355,35 @@ class _Work:
         return self._rules.types.get(kind, _NONE)
 
     def _of_type(
-        self, mentions: Sequence[Mention], rule: TypeDecision, *, known: Collection[str]
+        self, mentions: Sequence[Mention], rule: TypeDecision, *, names_of_pack: Collection[str]
     ) -> list[Mention]:
         """Returns the mentions of a type that are kept, and the other occurrences of its names."""
         if self._is_name or (
-            rule.high == 1.0 and all(_score(one) >= max(rule.low, rule.alone) for one in mentions)
+            rule.high == 1.0
+            and all(_score(mention) >= max(rule.low, rule.alone) for mention in mentions)
         ):
             return list(mentions)
         kept: list[Mention] = []
         names: dict[int, dict[str, Mention]] = defaultdict(dict)  # of each stretch
-        for one in mentions:  # the best one of each name comes first
-            at = self._stretch(one)
-            alone, name = self._is_alone[at], self._name(one)
-            if not alone and name and one.score is not None and one.score >= rule.high:
-                names[at].setdefault(name, one)
-            if _score(one) >= (rule.alone if alone else rule.low) or (
-                name in known and _score(one) >= rule.known
+        for mention in mentions:  # the best one of each name comes first
+            at = self._stretch(mention)
+            alone, name = self._is_alone[at], self._name(mention)
+            if not alone and name and mention.score is not None and mention.score >= rule.high:
+                names[at].setdefault(name, mention)
+            if _score(mention) >= (rule.alone if alone else rule.low) or (
+                name in names_of_pack and _score(mention) >= rule.known
             ):
-                kept.append(one if alone else self._named(one, names[at]))
-        return self._marked(names, kept, own={one.spans: _score(one) for one in mentions})
+                kept.append(mention if alone else self._with_best_score(mention, names[at]))
+        return self._marked(
+            names, kept, own={mention.spans: _score(mention) for mention in mentions}
+        )
 
-    def _asked(self, mentions: Sequence[Mention], rule: TypeDecision) -> set[str]:
+    def _names_to_ask(self, mentions: Sequence[Mention], rule: TypeDecision) -> set[str]:
         """Names whose mentions stay only if they are known."""
         below = max(rule.low, rule.alone)
-        return {self._name(one) for one in mentions if rule.known <= _score(one) < below} - {""}
+        return {
+            self._name(mention) for mention in mentions if rule.known <= _score(mention) < below
+        } - {""}
 
     def _name(self, mention: Mention) -> str:
         """Returns the text of a mention in one piece; empty for a mention in several pieces."""
@@ -387,12 +398,12 @@ class _Work:
         return [self._sentence_count(scope) < 2 for scope in self._scopes]
 
     def _sentence_count(self, scope: Span) -> int:
-        given = self._document.sentences
-        if given is None:
+        sentences = self._document.sentences
+        if sentences is None:
             return len(self._sentences(self._text[slice(*scope)]))
-        return bisect_left(given, (scope[1], 0)) - bisect_left(given, (scope[0], 0))
+        return bisect_left(sentences, (scope[1], 0)) - bisect_left(sentences, (scope[0], 0))
 
-    def _named(self, mention: Mention, names: Mapping[str, Mention]) -> Mention:
+    def _with_best_score(self, mention: Mention, names: Mapping[str, Mention]) -> Mention:
         best = names.get(self._name(mention))
         return (
             msgspec.structs.replace(mention, score=best.score)
@@ -443,18 +454,18 @@ class _Work:
                         )
         return [*(one for one in kept if one.spans in stand), *marked]
 
-    def _shown(self, mentions: Iterable[Mention], rule: TypeDecision) -> Iterator[Mention]:
+    def _finish(self, mentions: Iterable[Mention], rule: TypeDecision) -> Iterator[Mention]:
         """Returns the mentions with their final ends and probabilities."""
-        for one in mentions:
-            spans, score = one.spans, one.score
-            if len(spans) == 1 and self._ends(one, rule) == "bare":
-                spans = (bare_span(self._text, spans[0], kind=one.type),)
+        for mention in mentions:
+            spans, score = mention.spans, mention.score
+            if len(spans) == 1 and self._ends(mention, rule) == "bare":
+                spans = (bare_span(self._text, spans[0], kind=mention.type),)
             if rule.curve and score is not None:
                 score = apply_curve(score, rule.curve)
             yield (
-                one
-                if (spans, score) == (one.spans, one.score)
-                else msgspec.structs.replace(one, spans=spans, score=score)
+                mention
+                if (spans, score) == (mention.spans, mention.score)
+                else msgspec.structs.replace(mention, spans=spans, score=score)
             )
 
     def _ends(self, mention: Mention, rule: TypeDecision) -> Ends:
@@ -479,5 +490,5 @@ def _order(mention: Mention) -> tuple[float, tuple[Span, ...]]:
     return -_score(mention), mention.spans
 
 
-def _overlap(one: Mention, other: Mention) -> bool:
-    return fragments_overlap(one.spans, other.spans)
+def _overlap(mention: Mention, other: Mention) -> bool:
+    return fragments_overlap(mention.spans, other.spans)

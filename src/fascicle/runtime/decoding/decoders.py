@@ -60,12 +60,12 @@ class Decoder(_TableReader, Protocol):
     """
 
     def decide(
-        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+        self, rows: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
     ) -> list[SpansAndScores]:
         """Spans of each document, in order.
 
         Args:
-            taken: of the windows of each document.
+            rows: what `take` returned for the windows of each document.
             windows: of each document.
         """
 
@@ -76,7 +76,7 @@ class Prober(_TableReader, Protocol):
     """
 
     def probabilities(
-        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+        self, rows: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
     ) -> list[Floats]:
         """Returns the probabilities of the spans of each document, ``[g, 1 + K]``."""
 
@@ -89,13 +89,13 @@ class UnitTagger(Decoder, Protocol):
         """Tagging scheme of the tags."""
 
     def unit_tags(
-        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+        self, rows: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
     ) -> list[Floats]:
         """Returns the probability of each tag except O at each unit of each document, ``[units, C -
         1]``.
 
         Args:
-            taken: of the windows of each document.
+            rows: what `take` returned for the windows of each document.
             windows: of each document.
         """
 
@@ -135,18 +135,18 @@ class TagDecoder:
         return [_shifted(row, self._nothing) for row in _of_units(tables, counts)]
 
     def decide(
-        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+        self, rows: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
     ) -> list[SpansAndScores]:
         """Decodes each segment as one chain."""
-        return _by_segments(taken, windows, lambda chains: decode_batch(chains, self._decision))
+        return _by_segments(rows, windows, lambda chains: decode_batch(chains, self._decision))
 
     def unit_tags(
-        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+        self, rows: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
     ) -> list[Floats]:
         """See ``decoding.tagger.tag_marginals``; each segment is one chain."""
-        chains, origins = _segments_of(taken, windows)
-        found = [table[:, 1:] for table in tag_marginals(chains, self._decision)]
-        return _tables_of(found, origins, windows, columns=self._tags - 1)
+        chains, origins = _segments_of(rows, windows)
+        tables = [table[:, 1:] for table in tag_marginals(chains, self._decision)]
+        return _tables_of(tables, origins, windows, columns=self._tags - 1)
 
     def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
         """See ``decoding.tagger.tag_distributions``."""
@@ -175,20 +175,20 @@ class LabelDecoder:
         return [row[:, 1:] - self._thresholds for row in _of_units(tables, counts)]
 
     def decide(
-        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+        self, rows: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
     ) -> list[SpansAndScores]:
         """Finds the runs in each segment."""
         return _by_segments(
-            taken, windows, lambda texts: decode_labels(texts, self.scheme, repair=self._repair)
+            rows, windows, lambda texts: decode_labels(texts, self.scheme, repair=self._repair)
         )
 
     def unit_tags(
-        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+        self, rows: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
     ) -> list[Floats]:
         """Returns the logistic function of each margin."""
-        texts, origins = _segments_of(taken, windows)
-        found = [margin_scores(text.astype(np.float64)) for text in texts]
-        return _tables_of(found, origins, windows, columns=len(self._thresholds))
+        texts, origins = _segments_of(rows, windows)
+        tables = [margin_scores(text.astype(np.float64)) for text in texts]
+        return _tables_of(tables, origins, windows, columns=len(self._thresholds))
 
     def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
         """See ``decoding.tagger.label_distributions``."""
@@ -215,37 +215,37 @@ class _SpanwiseDecoder:
                 f"{_AGAIN}"
             )
 
-    def _taken(
+    def _candidates(
         self, find: Callable[[], SpanScores], windows: Sequence[Window], *, all_spans: bool = False
     ) -> list[SpanScores]:
         """Returns the candidates of each window, in units of its document: those assigned to it,
         or all.
         """
         try:
-            found = find()
+            candidates = find()
         except ValueError as error:
             raise ModelError(
                 f"the network does not score spans as its model.json says ({error}); {_AGAIN}"
             ) from None
-        cuts = np.searchsorted(found.rows, np.arange(len(windows) + 1)).tolist()
-        taken = []
+        cuts = np.searchsorted(candidates.rows, np.arange(len(windows) + 1)).tolist()
+        parts = []
         for window, (a, b) in zip(windows, pairwise(cuts), strict=True):
-            spans = found.spans[a:b] + np.array([window.units[0], window.units[0], 0])
+            spans = candidates.spans[a:b] + np.array([window.units[0], window.units[0], 0])
             mine = (
                 slice(None)
                 if all_spans or window.keep == window.units
                 else scored_mask(window, spans)
             )
-            ranks, scores = (of[a:b][mine] for of in (found.ranks, found.scores))
-            taken.append(
+            ranks, scores = (of[a:b][mine] for of in (candidates.ranks, candidates.scores))
+            parts.append(
                 SpanScores(
-                    rows=found.rows[a:b][mine], spans=spans[mine], ranks=ranks, scores=scores
+                    rows=candidates.rows[a:b][mine], spans=spans[mine], ranks=ranks, scores=scores
                 )
             )
-        return taken
+        return parts
 
     def decide(
-        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+        self, rows: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
     ) -> list[SpansAndScores]:
         """Merges what the windows of each document propose and selects, all documents at once.
 
@@ -253,20 +253,21 @@ class _SpanwiseDecoder:
         Without overlaps the highest rank goes first: for a bi-encoder not the largest margin over
         the threshold (*binder* Algorithm 1).
         """
-        parts = [_EMPTY, *(part for found in taken for part in found)]
+        parts = [_EMPTY, *(part for windows_of in rows for part in windows_of)]
         spans, ranks, scores = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("spans", "ranks", "scores")
         )
         weights = ranks - ranks.min(initial=0.0)  # a selection takes no weights below 0
         owners = np.repeat(
-            np.arange(len(taken)), [sum(len(part.spans) for part in found) for found in taken]
+            np.arange(len(rows)),
+            [sum(len(part.spans) for part in windows_of) for windows_of in rows],
         )
-        kept = select(
+        selection = select(
             spans, weights, decoding=self._decoding, owners=owners, across_types=self._across_types
         )
-        cuts = np.searchsorted(owners[kept], np.arange(len(taken) + 1)).tolist()
-        return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
+        cuts = np.searchsorted(owners[selection], np.arange(len(rows) + 1)).tolist()
+        return [(spans[selection[a:b]], scores[selection[a:b]]) for a, b in pairwise(cuts)]
 
 
 class SpanDecoder(_SpanwiseDecoder):
@@ -289,7 +290,7 @@ class SpanDecoder(_SpanwiseDecoder):
         for name in tables or ("starts",):
             _check(tables, name, columns=self._classes)
         self._check_widths(tables)
-        return self._taken(
+        return self._candidates(
             lambda: candidate_spans(self._biased(tables), counts, longest=self._width), windows
         )
 
@@ -299,8 +300,8 @@ class SpanDecoder(_SpanwiseDecoder):
         """
         if not self._nothing:
             return tables
-        chosen = next(name for name in ("widths", "starts", "ends", "spans") if name in tables)
-        return {**tables, chosen: _shifted(tables[chosen], self._nothing)}
+        table = next(name for name in ("widths", "starts", "ends", "spans") if name in tables)
+        return {**tables, table: _shifted(tables[table], self._nothing)}
 
 
 class MatchDecoder(_SpanwiseDecoder):
@@ -342,7 +343,7 @@ class MatchDecoder(_SpanwiseDecoder):
                 f"{_AGAIN}"
             )
         self._check_widths(tables)
-        return self._taken(
+        return self._candidates(
             lambda: match_spans(tables, counts, shift=self._nothing),
             windows,
             all_spans=self._all_spans,
@@ -369,39 +370,39 @@ def _of_units(tables: Tables, counts: Ints) -> list[NDArray[Any]]:
 
 
 def _by_segments(
-    taken: Sequence[Sequence[Any]],
+    rows: Sequence[Sequence[Any]],
     windows: Sequence[Sequence[Window]],
     decode: Callable[[Sequence[Floats32]], list[SpansAndScores]],
 ) -> list[SpansAndScores]:
     """Joins the windows of each segment, decodes all segments at once, and puts them back into
     their documents.
     """
-    chains, origins = _segments_of(taken, windows)
+    chains, origins = _segments_of(rows, windows)
     parts: list[list[SpansAndScores]] = [[_NOTHING] for _ in windows]
     for (number, start), (spans, scores) in zip(origins, decode(chains), strict=True):
         parts[number].append((spans + np.array([start, start, 0]), scores))
     return [
-        (np.concatenate([one for one, _ in p]), np.concatenate([score for _, score in p]))
+        (np.concatenate([spans for spans, _ in p]), np.concatenate([score for _, score in p]))
         for p in parts
     ]
 
 
 def _segments_of(
-    taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+    rows_of: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
 ) -> tuple[list[Floats32], list[tuple[int, int]]]:
     """Joins the scores of each segment; also returns its document and its first unit there."""
     chains: list[Floats32] = []
     origins: list[tuple[int, int]] = []
-    for number, (rows, cut) in enumerate(zip(taken, windows, strict=True)):
-        joined = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
+    for number, (rows, cut) in enumerate(zip(rows_of, windows, strict=True)):
+        scores = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
         for start, end in dict.fromkeys(w.segment for w in cut):
-            chains.append(joined[start:end])
+            chains.append(scores[start:end])
             origins.append((number, start))
     return chains, origins
 
 
 def _tables_of(
-    found: Sequence[Floats],
+    parts: Sequence[Floats],
     origins: Sequence[tuple[int, int]],
     windows: Sequence[Sequence[Window]],
     *,
@@ -409,7 +410,7 @@ def _tables_of(
 ) -> list[Floats]:
     """Tables of segments as tables of documents, ``[units, columns]``."""
     tables = [np.zeros((max((w.segment[1] for w in cut), default=0), columns)) for cut in windows]
-    for table, (number, start) in zip(found, origins, strict=True):
+    for table, (number, start) in zip(parts, origins, strict=True):
         tables[number][start : start + len(table)] = table
     return tables
 

@@ -94,41 +94,43 @@ def neutral_span(text: str, span: Span, *, kind: str) -> Span | None:
         element, or the number of a name such as ``ELITE-II``. A cell line may be a number, as in
         ``293 cells``.
     """
-    found = (
-        span
-        if _PLAIN.fullmatch(text, *span)
-        else _trimmed(text, _balanced(text, _trimmed(text, span, kind)), kind)
-    )
-    found = (
-        _trimmed(text, _grown(text, found, kind), kind)
-        if text[found[1] : found[1] + 1] in _GROWING
-        else found
-    )
-    found = _begun(text, _without_lists(text, found), kind)
-    found = _with_rank(text, _with_epithet(text, found), kind)
-    said = text[slice(*found)]
-    if (
-        kind == _CELL_LINE
-        and (number := _NUMBER_OF_LINE.match(text, found[0]))
-        and number.end() == found[1]
-    ):
-        return found
-    if not any(map(str.isalpha, said)) or (
-        len(said) == 1 and not (kind == _CHEMICAL and said in _SYMBOLS)
-    ):
-        return None
-    if _WORD.fullmatch(said) or (kind == "Gene" and _KINDS.fullmatch(said)):
-        return None
-    if len(said) == 1 and _INITIAL_OF.match(text, found[1]):
-        return None
-    if text[found[0] - 1 : found[0]] == "-" and (
-        _NUMERAL.fullmatch(said) or _SECOND.fullmatch(said)
-    ):
-        return None
-    return found
+    if not _PLAIN.fullmatch(text, *span):
+        span = _trim(text, _balance(text, _trim(text, span, kind)), kind)
+    if text[span[1] : span[1] + 1] in _GROWING:
+        span = _trim(text, _extend_right(text, span, kind), kind)
+    span = _extend_left(text, _without_lists(text, span), kind)
+    span = _with_rank(text, _with_epithet(text, span), kind)
+    return span if _is_name(text, span, kind) else None
 
 
-def _trimmed(text: str, span: Span, kind: str) -> Span:
+def _is_name(text: str, span: Span, kind: str) -> bool:
+    """True unless a range has no letters, is a common word, or is a part of a longer name alone."""
+    name = text[slice(*span)]
+    if kind == _CELL_LINE:
+        number = _NUMBER_OF_LINE.match(text, span[0])
+        if number and number.end() == span[1]:
+            return True
+    if not any(map(str.isalpha, name)):
+        return False
+    if _WORD.fullmatch(name) or (kind == "Gene" and _KINDS.fullmatch(name)):
+        return False
+    if len(name) == 1:
+        is_symbol = kind == _CHEMICAL and name in _SYMBOLS
+        return (
+            is_symbol and not _follows_hyphen(text, span) and not _INITIAL_OF.match(text, span[1])
+        )
+    return not _follows_hyphen(text, span)
+
+
+def _follows_hyphen(text: str, span: Span) -> bool:
+    """True if a range is the number or the second half of the name before a hyphen."""
+    name = text[slice(*span)]
+    return text[span[0] - 1 : span[0]] == "-" and bool(
+        _NUMERAL.fullmatch(name) or _SECOND.fullmatch(name)
+    )
+
+
+def _trim(text: str, span: Span, kind: str) -> Span:
     """Removes signs and white space at the edges of a range, except paired brackets and signs
     that end a name.
     """
@@ -180,41 +182,33 @@ def _unpaired(text: str, span: Span) -> frozenset[int]:
     return frozenset(closing).union(*waiting.values())
 
 
-def _balanced(text: str, span: Span) -> Span:
+def _balance(text: str, span: Span) -> Span:
     """Returns a range with each unpaired bracket closed or cut."""
     while alone := _unpaired(text, span):
         at = min(alone)
-        span = _closed(text, span, at) or _cut(text, span, at)
+        span = _close(text, span, at) or _cut(text, span, at)
     return span
 
 
-def _closed(text: str, span: Span, at: int) -> Span | None:
+def _close(text: str, span: Span, at: int) -> Span | None:
     """Extends a range to the other half of a bracket, if that directly follows and no other
     bracket is between.
     """
     start, end = span
     if text[at] in _PAIRS:
-        beyond = text[end : end + _GLUED]
-        place = next(
-            (i for i, one in enumerate(beyond) if one.isspace() or one in _PAIRS or one in _OPENED),
-            None,
-        )
-        glued = at == start or not text[at - 1].isspace()
-        return (
-            (start, end + place + 1)
-            if glued and place is not None and beyond[place] == _PAIRS[text[at]]
-            else None
-        )
-    before = text[max(0, start - _GLUED) : start][::-1]
-    place = next(
-        (i for i, one in enumerate(before) if one.isspace() or one in _PAIRS or one in _OPENED),
-        None,
-    )
-    return (
-        (start - place - 1, end)
-        if place is not None and before[place] == _OPENED[text[at]]
-        else None
-    )
+        half = _next_bracket(text[end : end + _GLUED], _PAIRS[text[at]])
+        is_glued = at == start or not text[at - 1].isspace()
+        return (start, end + half + 1) if is_glued and half is not None else None
+    half = _next_bracket(text[max(0, start - _GLUED) : start][::-1], _OPENED[text[at]])
+    return None if half is None else (start - half - 1, end)
+
+
+def _next_bracket(text: str, bracket: str) -> int | None:
+    """Returns the place of a bracket if neither a blank nor another bracket is before it."""
+    for place, character in enumerate(text):
+        if character.isspace() or character in _PAIRS or character in _OPENED:
+            return place if character == bracket else None
+    return None
 
 
 def _cut(text: str, span: Span, at: int) -> Span:
@@ -223,75 +217,82 @@ def _cut(text: str, span: Span, at: int) -> Span:
     return max(sides, key=lambda side: sum(map(str.isalpha, text[slice(*side)])))
 
 
-def _grown(text: str, span: Span, kind: str) -> Span:
+def _extend_right(text: str, span: Span, kind: str) -> Span:
     """Extends a range by the charge of an ion, or by the number of a name in capitals."""
     start, end = span
     if start == end:
         return span
-    if text[end] == ",":
-        more = (
-            _GLUED_ON.match(text, end) if kind == _CHEMICAL and _within_locants(text, end) else None
-        )
-        return (start, more.end()) if more else span
-    if text[end] == ".":
-        more = _DECIMALS.match(text, end)
-        return (start, more.end()) if more else span
-    if kind == _CHEMICAL and (more := _BRACKETED.match(text, end)):
-        return start, more.end()
-    if index := _INDEX.match(text, end) or _SUBSTRAIN.match(text, end):
-        return start, index.end()
-    if kind == _CHEMICAL:
-        charge = _CHARGE.match(text, end)
-        if charge and re.fullmatch(r"[A-Z][a-z]?\d?", text[start:end]):
-            return start, charge.end()
-    letters = _LETTERS.search(text[start:end])
-    number = _STRAIN.match(text, end)
+    match text[end]:
+        case ",":
+            is_inside = kind == _CHEMICAL and _within_locants(text, end)
+            more = _GLUED_ON.match(text, end) if is_inside else None
+        case ".":
+            more = _DECIMALS.match(text, end)
+        case _:
+            more = _bracketed(text, span, kind) or _number_behind(text, span)
+    return (start, more.end()) if more else span
+
+
+def _bracketed(text: str, span: Span, kind: str) -> re.Match[str] | None:
+    """Matches what belongs to a name behind it: a part in brackets, an index, a substrain, or a
+    charge.
+    """
+    start, end = span
+    is_chemical = kind == _CHEMICAL
+    more = _BRACKETED.match(text, end) if is_chemical else None
+    more = more or _INDEX.match(text, end) or _SUBSTRAIN.match(text, end)
+    if more or not is_chemical or not re.fullmatch(r"[A-Z][a-z]?\d?", text[start:end]):
+        return more
+    return _CHARGE.match(text, end)
+
+
+def _number_behind(text: str, span: Span) -> re.Match[str] | None:
+    """Matches the number behind a name in capitals, as in ``HIV-1``."""
+    letters = _LETTERS.search(text[slice(*span)])
     has_number = letters and (
         letters[0].casefold() == "omega" or sum(map(str.isupper, letters[0])) > 1
     )
-    return (start, number.end()) if number and has_number else span
+    return _STRAIN.match(text, span[1]) if has_number else None
 
 
-def _begun(text: str, span: Span, kind: str) -> Span:
+def _extend_left(text: str, span: Span, kind: str) -> Span:
     """Extends a range to the left by preceding text that its name cannot do without."""
     start, end = span
     before = text[start - 1 : start]
     if start == end or not (before in _BEGINNING or text[start] in _PAIRS):
         return span
-    first = None
+    if _continues_word(text, span, kind):
+        first = _GLUED_TO.search(text, max(0, start - _FAR), start)
+        return _trim(text, (first.start(), end), kind) if first else span
+    is_glued = before in ("-", ",") or (text[start] in _PAIRS and before.isalnum())
+    first = None if is_glued else _words_before(text, span, kind)
+    return (first.start(), end) if first else span
+
+
+def _continues_word(text: str, span: Span, kind: str) -> bool:
+    """True if a range is the rest of a word: its second half, or what follows a locant."""
+    start, end = span
+    before = text[start - 1 : start]
     if before == "-":
         half = _SECOND.match(text, start, end)
-        first = (
-            _GLUED_TO.search(text, max(0, start - _FAR), start)
-            if half and half.end() < end
-            else None
-        )
-    elif before == ",":
-        is_half = kind == _CHEMICAL and _within_locants(text, start - 1)
-        first = _GLUED_TO.search(text, max(0, start - _FAR), start) if is_half else None
-    elif text[start] in _PAIRS and before.isalnum():
-        first = _GLUED_TO.search(text, max(0, start - _FAR), start)
-    elif before in _OPENED:
-        label = (
-            _ISOTOPE.search(text, max(0, start - _GLUED), start)
-            if _LABELLED.match(text, start)
-            else None
-        )
-        return (label.start(), end) if label else span
-    elif text[start].islower() and (initial := _INITIAL.search(text, max(0, start - 4), start)):
-        return initial.start(), end
-    elif text[start].isdigit():
-        found = _TYPE.search(text, max(0, start - _GLUED), start)
-        return (found.start(), end) if found else span
-    else:
-        name, genus = (_EPITHET, _GENUS) if kind == _SPECIES else (_OF_BACTERIA, _WHOLE_GENUS)
-        found = (
-            genus.search(text, max(0, start - _GLUED), start)
-            if name.match(text, start, end)
-            else None
-        )
-        return (found.start(), end) if found else span
-    return _trimmed(text, (first.start(), end), kind) if first else span
+        return half is not None and half.end() < end
+    if before == ",":
+        return kind == _CHEMICAL and _within_locants(text, start - 1)
+    return text[start] in _PAIRS and before.isalnum()
+
+
+def _words_before(text: str, span: Span, kind: str) -> re.Match[str] | None:
+    """Matches an isotope, the initial or the name of a genus, or the word "type" before a range."""
+    start, end = span
+    floor = max(0, start - _GLUED)
+    if text[start - 1 : start] in _OPENED:
+        return _ISOTOPE.search(text, floor, start) if _LABELLED.match(text, start) else None
+    if text[start].islower() and (initial := _INITIAL.search(text, max(0, start - 4), start)):
+        return initial
+    if text[start].isdigit():
+        return _TYPE.search(text, floor, start)
+    name, genus = (_EPITHET, _GENUS) if kind == _SPECIES else (_OF_BACTERIA, _WHOLE_GENUS)
+    return genus.search(text, floor, start) if name.match(text, start, end) else None
 
 
 def _with_epithet(text: str, span: Span) -> Span:
@@ -354,9 +355,9 @@ def bare_span(text: str, span: Span, *, kind: str) -> Span:
     """
     start, end = span
     if after := _AFTER.get(kind):
-        found = after.search(text[start:end])
-        end = start + found.start() if found else end
+        words = after.search(text[start:end])
+        end = start + words.start() if words else end
     if before := _BEFORE.get(kind):
-        found = before.match(text, start, end)
-        start = found.end() if found else start
+        words = before.match(text, start, end)
+        start = words.end() if words else start
     return (start, end) if any(map(str.isalpha, text[start:end])) else span

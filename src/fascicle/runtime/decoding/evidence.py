@@ -84,21 +84,22 @@ def with_evidence(
     """
     if not rules.pack:
         return list(patches)
-    plain = [plain_text(one.text) for one in documents]
+    plain = [plain_text(document.text) for document in documents]
     parts = [
         _may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)
     ]
-    whole = _asked(knows, (name for one in parts for name in one.values()))
+    own_types = _look_up(knows, (name for names in parts for name in names.values()))
     texts = [
-        _read(*one, known=whole, rules=rules) for one in zip(plain, patches, parts, strict=True)
+        _gather(text, patch, names, types=own_types, rules=rules)
+        for text, patch, names in zip(plain, patches, parts, strict=True)
     ]
-    known = _asked(knows, (name for one in texts for name in one.names))
-    return [_changed(one, patch, known, source) for one, patch in zip(texts, patches, strict=True)]
+    types = _look_up(knows, (name for text in texts for name in text.names))
+    return [_apply(text, patch, types, source) for text, patch in zip(texts, patches, strict=True)]
 
 
-def _asked(knows: FindTypes, names: Iterable[str]) -> Mapping[str, str]:
-    wanted = set(names)
-    return knows(wanted) if wanted else {}
+def _look_up(knows: FindTypes, names: Iterable[str]) -> Mapping[str, str]:
+    distinct = set(names)
+    return knows(distinct) if distinct else {}
 
 
 def _may_be_parts(
@@ -107,41 +108,45 @@ def _may_be_parts(
     """Returns the names of the mentions that may stay, by their indices."""
     least = {kind: min(rule.low, rule.alone, rule.known) for kind, rule in rules.types.items()}
     return {
-        at: text[one.start : one.end]
-        for at, one in enumerate(mentions)
-        if len(one.spans) == 1
-        and one.type in least
-        and (one.score is None or one.score >= least[one.type])
+        at: text[mention.start : mention.end]
+        for at, mention in enumerate(mentions)
+        if len(mention.spans) == 1
+        and mention.type in least
+        and (mention.score is None or mention.score >= least[mention.type])
     }
 
 
-def _read(
+def _gather(
     text: str,
     patch: Patch,
     parts: Mapping[int, str],
     *,
-    known: Mapping[str, str],
+    types: Mapping[str, str],
     rules: DocumentDecision,
 ) -> Text:
     longer = {at: _around(text, patch.add[at].spans[0]) for at in parts}
     for at, name in parts.items():
         # a name by itself, except before the head of a species
-        if known.get(name) == patch.add[at].type:
+        if types.get(name) == patch.add[at].type:
             end = patch.add[at].end if patch.add[at].type == "Species" else len(text)
             longer[at] = [span for span in longer[at] if span[1] > end]
     formulas = list(find_formulas(text)) if _CHEMICAL in rules.types else []
     return Text(text=text, mentions=patch.add, longer=longer, formulas=formulas)
 
 
-def _changed(one: Text, patch: Patch, known: Mapping[str, str], source: str) -> Patch:
-    found = _without_variants(one.text, _widened(one, known))
+def _apply(evidence: Text, patch: Patch, types: Mapping[str, str], source: str) -> Patch:
+    mentions = _without_variants(evidence.text, _widen(evidence, types))
     formulas = [
-        span for span in one.formulas if known.get(one.text[slice(*span)], _CHEMICAL) == _CHEMICAL
+        span
+        for span in evidence.formulas
+        if types.get(evidence.text[slice(*span)], _CHEMICAL) == _CHEMICAL
     ]
-    if formulas and (name := source or next((mention.source for mention in found), "")):
-        found = with_formulas(found, formulas, source=name)
+    if formulas and (name := source or next((mention.source for mention in mentions), "")):
+        mentions = with_formulas(mentions, formulas, source=name)
     return (
-        patch if found == list(patch.add) else msgspec.structs.replace(patch, add=in_order(found))
+        patch
+        if mentions == list(patch.add)
+        else msgspec.structs.replace(patch, add=in_order(mentions))
     )
 
 
@@ -149,15 +154,17 @@ def _around(text: str, span: Span) -> list[Span]:
     """Returns the ranges of whole words of one phrase that hold a range and more."""
     start, end = span
     first, last = max(0, start - _REACH), min(len(text), end + _REACH)
-    floor = max((one.end() for one in _BREAK.finditer(text, first, start)), default=first)
+    floor = max((match.end() for match in _BREAK.finditer(text, first, start)), default=first)
     stop = _BREAK.search(text, end, last)
-    starts = [one.start() for one in _WORD.finditer(text, floor, start)][-_WORDS:]
-    ends = [one.end() for one in _WORD.finditer(text, end, stop.start() if stop else last)][:_WORDS]
+    starts = [match.start() for match in _WORD.finditer(text, floor, start)][-_WORDS:]
+    ends = [match.end() for match in _WORD.finditer(text, end, stop.start() if stop else last)][
+        :_WORDS
+    ]
     return [
-        (one, other)
-        for one in {start, *starts}
+        (match, other)
+        for match in {start, *starts}
         for other in {end, *ends}
-        if (one, other) != span and _is_whole(text, one, other)
+        if (match, other) != span and _is_whole(text, match, other)
     ]
 
 
@@ -174,12 +181,12 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     )
 
 
-def _widened(one: Text, known: Mapping[str, str]) -> list[Mention]:
+def _widen(evidence: Text, types: Mapping[str, str]) -> list[Mention]:
     """Returns the mentions, of which parts of a longer name have become that name."""
     wholes: dict[tuple[str, Span], Mention] = {}
-    for at, spans in one.longer.items():
-        mention = one.mentions[at]
-        names = [span for span in spans if known.get(one.text[slice(*span)]) == mention.type]
+    for at, spans in evidence.longer.items():
+        mention = evidence.mentions[at]
+        names = [span for span in spans if types.get(evidence.text[slice(*span)]) == mention.type]
         if names:
             span = max(names, key=lambda pair: pair[1] - pair[0])
             before = wholes.get((mention.type, span), mention)
@@ -187,8 +194,8 @@ def _widened(one: Text, known: Mapping[str, str]) -> list[Mention]:
                 before, mention, key=lambda other: 1.0 if other.score is None else other.score
             )
             wholes[mention.type, span] = msgspec.structs.replace(best, spans=(span,))
-    kept = [mention for mention in one.mentions if not _is_in(mention, wholes)]
-    return [*kept, *wholes.values()]
+    rest = [mention for mention in evidence.mentions if not _is_in(mention, wholes)]
+    return [*rest, *wholes.values()]
 
 
 def _is_in(mention: Mention, wholes: Collection[tuple[str, Span]]) -> bool:
@@ -197,17 +204,17 @@ def _is_in(mention: Mention, wholes: Collection[tuple[str, Span]]) -> bool:
 
 def _without_variants(text: str, mentions: Sequence[Mention]) -> list[Mention]:
     """Returns the mentions without genes that are variants, genotypes or blood groups."""
-    genes = [one for one in mentions if one.type == "Gene" and len(one.spans) == 1]
+    genes = [mention for mention in mentions if mention.type == "Gene" and len(mention.spans) == 1]
     variants = list[Span]()
-    if any(_VARIANT.fullmatch(text, *one.spans[0]) for one in genes):
-        (found,) = VariantRecogniser().predict([Document(id="", text=text)])
-        variants = [one.spans[0] for one in found.add]
+    if any(_VARIANT.fullmatch(text, *mention.spans[0]) for mention in genes):
+        (answer,) = VariantRecogniser().predict([Document(id="", text=text)])
+        variants = [mention.spans[0] for mention in answer.add]
     wrong = {
-        one
-        for one in genes
-        if _is_allele(text, one) or any(contains(span, one.spans[0]) for span in variants)
+        mention
+        for mention in genes
+        if _is_allele(text, mention) or any(contains(span, mention.spans[0]) for span in variants)
     }
-    return [one for one in mentions if one not in wrong]
+    return [mention for mention in mentions if mention not in wrong]
 
 
 def _is_allele(text: str, mention: Mention) -> bool:

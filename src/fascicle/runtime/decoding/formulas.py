@@ -41,7 +41,7 @@ _REAGENTS: Final = (
 
 
 def _either(spaced: str) -> str:
-    return "|".join(sorted(spaced.split(), key=lambda one: (-len(one), one)))
+    return "|".join(sorted(spaced.split(), key=lambda name: (-len(name), name)))
 
 
 class _Patterns(NamedTuple):
@@ -88,7 +88,7 @@ def _is_formula(text: str) -> bool:
     if patterns.sure.fullmatch(text):
         return True
     symbols = patterns.symbol.findall(text)
-    has_name = any(len(one) > 1 for one in symbols)
+    has_name = any(len(symbol) > 1 for symbol in symbols)
     has_nonmetal = not all(map(patterns.metal.fullmatch, symbols))
     return len(symbols) > 1 and has_name and has_nonmetal and not text.isalpha()
 
@@ -103,18 +103,18 @@ def with_formulas(
         formulas: in it.
         source: of the mentions that are added.
     """
-    places, kept = PlacedSpans(formulas), list[Mention]()
+    places, rest = PlacedSpans(formulas), list[Mention]()
     best: dict[Span, float] = dict.fromkeys(formulas, _SCORE)
-    for one in mentions:
-        around = list(places.overlapping(one.spans[0])) if len(one.spans) == 1 else []
-        inside = [span for span in around if contains(span, one.spans[0])]
+    for mention in mentions:
+        around = list(places.overlapping(mention.spans[0])) if len(mention.spans) == 1 else []
+        inside = [span for span in around if contains(span, mention.spans[0])]
         if not inside:
-            kept.append(one)
+            rest.append(mention)
             for span in around:  # the formula is a part of a longer name
                 best.pop(span, None)
-        elif one.type == _CHEMICAL and inside[0] in best:
-            best[inside[0]] = max(best[inside[0]], one.score or 0.0)
+        elif mention.type == _CHEMICAL and inside[0] in best:
+            best[inside[0]] = max(best[inside[0]], mention.score or 0.0)
     return [
-        *kept,
+        *rest,
         *(Mention((span,), _CHEMICAL, score=score, source=source) for span, score in best.items()),
     ]

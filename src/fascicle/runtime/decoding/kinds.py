@@ -154,24 +154,24 @@ class _TagProber:
         ]
 
     def probabilities(
-        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+        self, rows_of: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
     ) -> list[Floats]:
         """Computes the probabilities of the spans of all segments that have one, in one call."""
         texts: list[Floats32] = []
-        asked = [np.zeros((0, 3), dtype=np.int64)]
-        for rows, cut, spans in zip(taken, windows, self._spans, strict=True):
+        places = [np.zeros((0, 3), dtype=np.int64)]
+        for rows, cut, spans in zip(rows_of, windows, self._spans, strict=True):
             if not len(spans):
                 continue
             units = max(w.segment[1] for w in cut)
-            joined, origin = stitch(rows, cut, units=units), segment_firsts(cut, units)
+            scores, origin = stitch(rows, cut, units=units), segment_firsts(cut, units)
             ends = {w.segment[0]: w.segment[1] for w in cut}
             starts, number = np.unique(origin[spans[:, 0]], return_inverse=True)
-            asked.append(np.column_stack([number + len(texts), spans - starts[number, None]]))
-            texts += [joined[start : ends[start]] for start in starts.tolist()]
-        found = np.zeros((0, self._classes))
+            places.append(np.column_stack([number + len(texts), spans - starts[number, None]]))
+            texts += [scores[start : ends[start]] for start in starts.tolist()]
+        numbers = np.zeros((0, self._classes))
         if texts:
-            found = self._decoder.distributions(texts, np.concatenate(asked))
-        return _split(found, [len(spans) for spans in self._spans])
+            numbers = self._decoder.distributions(texts, np.concatenate(places))
+        return _split(numbers, [len(spans) for spans in self._spans])
 
 
 class _SpanProber:
@@ -201,10 +201,10 @@ class _SpanProber:
         K]``.
         """
         mine = [np.flatnonzero(scored_mask(w, self._spans[w.document])) for w in windows]
-        rows = np.repeat(np.arange(len(windows)), [len(found) for found in mine])
+        rows = np.repeat(np.arange(len(windows)), [len(indices) for indices in mine])
         local = [
-            self._spans[w.document][found] - w.units[0]
-            for w, found in zip(windows, mine, strict=True)
+            self._spans[w.document][indices] - w.units[0]
+            for w, indices in zip(windows, mine, strict=True)
         ]
         try:
             numbers = self._numbers(tables, rows, np.concatenate(local))
@@ -213,14 +213,14 @@ class _SpanProber:
                 f"the network does not score spans as its model.json says ({error}); export the "
                 "model folder again"
             ) from None
-        return list(zip(mine, _split(numbers, [len(found) for found in mine]), strict=True))
+        return list(zip(mine, _split(numbers, [len(indices) for indices in mine]), strict=True))
 
     def probabilities(
-        self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
+        self, rows: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]
     ) -> list[Floats]:
         """Puts what the windows of each document gave in the order of its spans."""
         result = []
-        for parts, spans in zip(taken, self._spans, strict=True):
+        for parts, spans in zip(rows, self._spans, strict=True):
             numbers = np.full((len(spans), self._classes), np.nan)
             for mine, values in parts:
                 numbers[mine] = values
@@ -380,13 +380,14 @@ def find_kind(head: HeadSettings, kinds: HeadKinds = KINDS) -> HeadKind[Any]:
     Raises:
         ModelError: a class without a record.
     """
-    found = kinds.get(type(head))
-    if found is None:
-        known = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in kinds))
+    record = kinds.get(type(head))
+    if record is None:
+        families = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in kinds))
         raise ModelError(
-            f"the family {head.family!r} is not known in this release; known families are {known}"
+            f"the family {head.family!r} is not known in this release; "
+            f"known families are {families}"
         )
-    return found
+    return record
 
 
 def head_limits(head: HeadSettings) -> Limits:
@@ -438,7 +439,7 @@ def make_tagger(manifest: Manifest, kinds: HeadKinds = KINDS) -> UnitTagger:
 
 def make_prober(
     manifest: Manifest,
-    read: Reading,
+    reading: Reading,
     mentions: Sequence[Sequence[Mention]],
     kinds: HeadKinds = KINDS,
 ) -> tuple[Prober, list[PlacedMentions]]:
@@ -446,7 +447,7 @@ def make_prober(
 
     Args:
         manifest: of the model.
-        read: the documents as the model sees them.
+        reading: the documents as the model sees them.
         mentions: of each document.
         kinds: the records that there are.
 
@@ -456,8 +457,10 @@ def make_prober(
     head, types = manifest.answering, manifest.types
     kind = find_kind(head, kinds)
     limits = kind.limits(head)
-    cut = zip(mentions, read.pieces, read.windows, strict=True)
+    cut = zip(mentions, reading.pieces, reading.windows, strict=True)
     places = [
-        _place(given, pieces, windows, types=types, limits=limits) for given, pieces, windows in cut
+        _place(layer, pieces, windows, types=types, limits=limits) for layer, pieces, windows in cut
     ]
-    return kind.prober(head, manifest.decision, len(types), [one.spans for one in places]), places
+    return kind.prober(
+        head, manifest.decision, len(types), [place.spans for place in places]
+    ), places

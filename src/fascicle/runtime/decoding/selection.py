@@ -189,12 +189,15 @@ def _greedy(starts: Ints, ends: Ints, weights: Floats) -> Bools:
     type.
     """
     borders = unique_values(np.append(starts, ends))
-    left, right = np.searchsorted(borders, starts).tolist(), np.searchsorted(borders, ends).tolist()
-    taken, accepted = bytearray(len(borders)), np.zeros(len(starts), dtype=np.bool_)
+    firsts, right = (
+        np.searchsorted(borders, starts).tolist(),
+        np.searchsorted(borders, ends).tolist(),
+    )
+    occupied, accepted = bytearray(len(borders)), np.zeros(len(starts), dtype=np.bool_)
     for index in np.argsort(-weights, kind="stable").tolist():
-        begin, stop = left[index], right[index]
-        if taken.find(1, begin, stop) < 0:
-            taken[begin:stop] = b"\1" * (stop - begin)
+        begin, stop = firsts[index], right[index]
+        if occupied.find(1, begin, stop) < 0:
+            occupied[begin:stop] = b"\1" * (stop - begin)
             accepted[index] = True
     return accepted
 
@@ -208,17 +211,17 @@ def _optimal(starts: Ints, ends: Ints, weights: Floats) -> Bools:
     overlapping spans is summed for itself, so that what is chosen in one cannot depend on the
     rounding of another.
     """
-    chosen = np.zeros(len(starts), dtype=np.bool_)
+    selection = np.zeros(len(starts), dtype=np.bool_)
     after, gains = np.searchsorted(starts, ends).tolist(), weights.tolist()
     cuts = _cluster_cuts(starts, ends).tolist() if len(starts) else []
     heaviest, take = [0.0] * (len(gains) + 1), [False] * len(gains)
-    for left, right in pairwise(cuts):
-        for i in range(right - 1, left - 1, -1):  # heaviest[right] is still 0
+    for begin, stop in pairwise(cuts):
+        for i in range(stop - 1, begin - 1, -1):  # heaviest[right] is still 0
             gain = gains[i] + heaviest[after[i]]
             take[i] = gain >= heaviest[i + 1]
             heaviest[i] = gain if take[i] else heaviest[i + 1]
-        i = left
-        while i < right:
-            chosen[i] = take[i]
+        i = begin
+        while i < stop:
+            selection[i] = take[i]
             i = after[i] if take[i] else i + 1
-    return chosen
+    return selection

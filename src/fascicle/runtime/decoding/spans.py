@@ -87,11 +87,11 @@ def candidate_spans(
     units = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     line = _Line(tables=tables, rows=rows, units=units, room=sizes[rows] - units, longest=shape[2])
     step = max(1, slice_size // (shape[2] * shape[3]))
-    found = [
-        _best(line, *line.promising(left, left + step))
-        for left in range(0, max(1, len(rows)), step)
+    parts = [
+        _best(line, *line.promising(first, first + step))
+        for first in range(0, max(1, len(rows)), step)
     ]
-    position, width, kind, scores = (np.concatenate(part) for part in zip(*found, strict=True))
+    position, width, kind, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
     start = units[position]
     spans = np.stack([start, start + width + 1, kind], axis=1)
     return SpanScores(rows=rows[position], spans=spans, ranks=scores, scores=scores)
@@ -157,14 +157,14 @@ def _checked_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[in
     sizes["L"] = sizes["L"] or {longest}
     if (
         not fits
-        or any(len(found) != 1 for found in sizes.values())
+        or any(len(values) != 1 for values in sizes.values())
         or min(sizes["L"]) < 1
         or min(sizes["C"]) < 2
     ):
-        wanted = ", ".join(f"{name} [{', '.join(axes)}]" for name, axes in _AXES.items())
-        given = ", ".join(f"{name} {table.shape}" for name, table in tables.items())
+        expected = ", ".join(f"{name} [{', '.join(axes)}]" for name, axes in _AXES.items())
+        actual = ", ".join(f"{name} {table.shape}" for name, table in tables.items())
         raise ValueError(
-            f"tables must be {wanted} with one B, U, L >= 1 and C >= 2; got {given}, longest "
+            f"tables must be {expected} with one B, U, L >= 1 and C >= 2; got {actual}, longest "
             f"{longest}"
         )
     rows, units, widths, classes = (min(sizes[axis]) for axis in "BULC")
@@ -192,10 +192,10 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
     def small(self) -> dict[str, NDArray[Any]]:
         """The tables without the `spans`: `starts` and `ends` `[N, C]`, `widths` `[L, C]`."""
         kind, live = _float_type(self.tables), (self.rows, self.units)
-        chosen = {name: table for name, table in self.tables.items() if name != "spans"}
+        tables = {name: table for name, table in self.tables.items() if name != "spans"}
         return {
             name: (table if name == "widths" else table[live]).astype(kind, copy=False)
-            for name, table in chosen.items()
+            for name, table in tables.items()
         }
 
     @cached_property
@@ -220,8 +220,8 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
             else values
         )
 
-    def promising(self, left: int, right: int) -> tuple[Ints, Ints]:
-        """The spans from the units `left` to `right` that may be candidates: positions `[m]` and
+    def promising(self, first: int, stop: int) -> tuple[Ints, Ints]:
+        """The spans from the units `first` to `stop` that may be candidates: positions `[m]` and
         widths - 1 `[m]`.
 
         No type of a span can beat None if not even the sum of the best type of each table does.
@@ -229,33 +229,33 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
         same order. So two planes `[n, L]` take the place of `C`, and hardly anything but the
         candidates of a trained head is left to be looked at.
         """
-        room = self.room[left:right]
-        peaks, nones = self._planes(left, left + len(room))
+        room = self.room[first:stop]
+        peaks, nones = self._planes(first, first + len(room))
         # from what a table holds behind the units of a window
         with np.errstate(invalid="ignore", over="ignore"):
             # not where NaN is, which must come to light
             hopeless = reduce(np.add, peaks) <= reduce(np.add, nones)
         hits = np.flatnonzero(~hopeless & (np.arange(self.longest) < room[:, None]))
         position, width = np.divmod(hits, self.longest)
-        return position + left, width
+        return position + first, width
 
-    def _planes(self, left: int, right: int) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
+    def _planes(self, first: int, stop: int) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
         """Returns the terms of both sums, each broadcasting to `[n, L]`."""
-        peaks, nones = ([*self._terms(values, left, right)] for values in (self.peaks, self.nones))
+        peaks, nones = ([*self._terms(values, first, stop)] for values in (self.peaks, self.nones))
         if "spans" in self.tables:
-            block = self.tables["spans"][self.rows[left:right], self.units[left:right]]
+            block = self.tables["spans"][self.rows[first:stop], self.units[first:stop]]
             block = np.moveaxis(block.astype(_float_type(self.tables), copy=False), -1, 0)
             peaks.append(reduce(np.maximum, block[1:]))
             nones.append(block[0])
         return peaks, nones
 
     def _terms(
-        self, values: dict[str, NDArray[Any]], left: int, right: int
+        self, values: dict[str, NDArray[Any]], first: int, stop: int
     ) -> Iterator[NDArray[Any]]:
         if "starts" in values:
-            yield values["starts"][left:right, None]
+            yield values["starts"][first:stop, None]
         if "ends" in values:
-            yield sliding_window_view(values["ends"], self.longest)[left:right]
+            yield sliding_window_view(values["ends"], self.longest)[first:stop]
         if "widths" in values:
             yield values["widths"]
 
@@ -317,15 +317,15 @@ def match_spans(
     inside = np.arange(longest) < room[:, :, None]
     if np.isnan(spans[inside]).any() or np.isnan(limits).any():
         raise ValueError("the score of a span or of a threshold is NaN")
-    found = (spans > limits[:, None, None]) & inside[..., None]
+    hits = (spans > limits[:, None, None]) & inside[..., None]
     if "starts" in tables:
-        found &= (tables["starts"] >= tables["start_threshold"][:, None])[:, :, None]
-        found &= _by_last(tables["ends"] >= tables["end_threshold"][:, None], longest)
-    row, start, width, kind = np.nonzero(found)
-    ranks = spans[found].astype(np.float64)
-    made = np.stack([start, start + width + 1, kind], axis=1)
+        hits &= (tables["starts"] >= tables["start_threshold"][:, None])[:, :, None]
+        hits &= _by_last(tables["ends"] >= tables["end_threshold"][:, None], longest)
+    row, start, width, kind = np.nonzero(hits)
+    ranks = spans[hits].astype(np.float64)
+    triples = np.stack([start, start + width + 1, kind], axis=1)
     return SpanScores(
-        rows=row, spans=made, ranks=ranks, scores=margin_scores(ranks - limits[row, kind])
+        rows=row, spans=triples, ranks=ranks, scores=margin_scores(ranks - limits[row, kind])
     )
 
 
@@ -362,8 +362,8 @@ def match_distributions(
     if np.isnan(margins).any():
         raise ValueError("the score of a span or of a threshold is NaN")
     none = -np.logaddexp(0.0, margins).sum(axis=1)
-    found: Floats = np.exp(np.column_stack([none, -np.logaddexp(0.0, -margins)]))
-    return found
+    numbers: Floats = np.exp(np.column_stack([none, -np.logaddexp(0.0, -margins)]))
+    return numbers
 
 
 def margin_scores(margins: Floats) -> Floats:
@@ -375,8 +375,8 @@ def _by_last(ends: Bools, longest: int) -> Bools:
     """Rearranges values of last units `[B, U, K]` by first unit and units - 1, `[B, U, L, K]`."""
     units = ends.shape[1]
     padded = np.pad(ends, ((0, 0), (0, longest), (0, 0)))
-    found: Bools = padded[:, np.arange(units)[:, None] + np.arange(longest)]
-    return found
+    values: Bools = padded[:, np.arange(units)[:, None] + np.arange(longest)]
+    return values
 
 
 def _check(tables: Mapping[str, NDArray[Any]], sizes: Ints) -> None:
@@ -384,20 +384,20 @@ def _check(tables: Mapping[str, NDArray[Any]], sizes: Ints) -> None:
     if spans is None or spans.ndim != 4:
         raise ValueError(f"a bi-encoder has the table spans [B, U, L, K]; got {', '.join(tables)}")
     rows, units, _, kinds = spans.shape
-    wanted: dict[str, tuple[int, ...]] = {
+    expected: dict[str, tuple[int, ...]] = {
         "starts": (rows, units, kinds),
         "ends": (rows, units, kinds),
     }
-    wanted |= {f"{name}_threshold": (rows, kinds) for name in ("start", "end", "span")}
+    expected |= {f"{name}_threshold": (rows, kinds) for name in ("start", "end", "span")}
     joint = [name for name in tables if name.startswith(("start", "end"))]
     wrong = {
         name: table.shape
         for name, table in tables.items()
-        if name != "spans" and table.shape != wanted.get(name)
+        if name != "spans" and table.shape != expected.get(name)
     }
     if wrong or len(joint) not in (0, 4):
-        given = ", ".join(f"{name} {table.shape}" for name, table in tables.items())
-        raise ValueError(f"the tables of a bi-encoder do not agree: {given}")
+        actual = ", ".join(f"{name} {table.shape}" for name, table in tables.items())
+        raise ValueError(f"the tables of a bi-encoder do not agree: {actual}")
     if sizes.shape != (rows,) or (sizes < 0).any() or (sizes > units).any():
         raise ValueError(
             f"counts must be [{rows}], each from 0 to {units}; got {sizes.shape}: {sizes.tolist()}"

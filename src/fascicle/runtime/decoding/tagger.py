@@ -64,15 +64,17 @@ def tag_runs(
     """
     if repair not in ("strict", "lenient"):
         raise ValueError(f"unknown repair rule {repair!r}; choose 'strict' or 'lenient'")
-    named = tags > 0
+    in_mention = tags > 0
     kind, place = (tags - 1) // scheme.width, (tags - 1) % scheme.width
     linked = np.zeros(len(tags), dtype=np.bool_)  # does the unit continue the one before it?
-    linked[1:] = named[1:] & named[:-1] & (kind[1:] == kind[:-1]) & (place[1:] == scheme.width - 1)
+    linked[1:] = (
+        in_mention[1:] & in_mention[:-1] & (kind[1:] == kind[:-1]) & (place[1:] == scheme.width - 1)
+    )
     if borders is not None:
         linked[borders[borders < len(tags)]] = False
     heads = np.flatnonzero(~linked)
     ends = np.append(heads[1:], len(tags))
-    keep = named[heads] if repair == "lenient" else named[heads] & (place[heads] == 0)
+    keep = in_mention[heads] if repair == "lenient" else in_mention[heads] & (place[heads] == 0)
     starts = heads[keep]
     return np.stack([starts, ends[: len(heads)][keep], kind[starts]], axis=1)
 
@@ -89,14 +91,14 @@ def split_spans(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Float
     Returns:
         The parts of each span, in order, and their scores.
     """
-    found: list[tuple[int, int, int]] = []
+    pieces: list[tuple[int, int, int]] = []
     owners: list[int] = []
     for number, (start, end, kind) in enumerate(spans.tolist()):
         borders = [start - 1, *(start + np.flatnonzero(broken[start:end])).tolist(), end]
         parts = [(a + 1, b, kind) for a, b in pairwise(borders) if a + 1 < b]
-        found += parts
+        pieces += parts
         owners += [number] * len(parts)
-    return np.array(found, dtype=np.int64).reshape(-1, 3), scores[np.array(owners, dtype=np.int64)]
+    return np.array(pieces, dtype=np.int64).reshape(-1, 3), scores[np.array(owners, dtype=np.int64)]
 
 
 def decode_labels(
@@ -237,7 +239,7 @@ def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[t
         scores = _chain_span_scores(flat, lengths, spans=local, chain=chain, scheme=decision.scheme)
     spans[:, :2] -= starts[owners, None]
     cuts = np.searchsorted(owners, np.arange(len(texts) + 1)).tolist()
-    return [(spans[left:right], scores[left:right]) for left, right in pairwise(cuts)]
+    return [(spans[first:stop], scores[first:stop]) for first, stop in pairwise(cuts)]
 
 
 def tag_distributions(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecision) -> Floats:
@@ -296,11 +298,11 @@ def tag_marginals(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[
         return [np.exp(log_softmax(text)) for text in texts]
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     flat = np.concatenate(texts)
-    found = np.zeros(flat.shape)
+    marginals = np.zeros(flat.shape)
     for rows, inside, positions in _groups(lengths):
         lattice = forward_backward(flat[positions], lengths[rows], chain)
-        found[positions[inside]] = lattice.token_marginals()[inside]
-    return np.split(found, np.cumsum(lengths)[:-1])
+        marginals[positions[inside]] = lattice.token_marginals()[inside]
+    return np.split(marginals, np.cumsum(lengths)[:-1])
 
 
 def _marginals(
@@ -314,11 +316,11 @@ def _marginals(
     rows = np.column_stack(
         [np.repeat(spans[order], types, axis=0), np.tile(np.arange(types), len(spans))]
     )
-    found = np.empty((len(spans), types))
-    found[order] = _chain_span_scores(
+    marginals = np.empty((len(spans), types))
+    marginals[order] = _chain_span_scores(
         flat, lengths, spans=rows, chain=chain, scheme=scheme
     ).reshape(-1, types)
-    return found
+    return marginals
 
 
 def _independent(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecision) -> Floats:
@@ -344,8 +346,8 @@ def _alone(logs: Floats, start: int, end: int, decision: TagDecision) -> Floats:
     elif decision.decoding == "lenient":
         opened = opened + np.exp(logs[start, inside]) * (1.0 - before[first] - before[inside])
     closed = -np.expm1(logs[end, inside]) if end < len(logs) else 1.0
-    found: Floats = opened * np.exp(logs[start + 1 : end, inside].sum(axis=0)) * closed
-    return found
+    numbers: Floats = opened * np.exp(logs[start + 1 : end, inside].sum(axis=0)) * closed
+    return numbers
 
 
 def _check_shapes(texts: Sequence[NDArray[Any]], decision: TagDecision) -> None:
@@ -421,8 +423,8 @@ def _chain_span_scores(
     has_spans[spans[:, 0]] = True
     bounds = np.searchsorted(spans[:, 0], np.arange(len(lengths) + 1))
     for rows, _, positions in _groups(lengths):
-        wanted = has_spans[rows]
-        rows, positions = rows[wanted], positions[wanted]
+        needed = has_spans[rows]
+        rows, positions = rows[needed], positions[needed]
         lattice = forward_backward(flat[positions], lengths[rows], chain)
         counts = bounds[rows + 1] - bounds[rows]
         shift = bounds[rows] - (np.cumsum(counts) - counts)
