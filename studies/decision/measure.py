@@ -36,8 +36,9 @@ from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
 from fascicle.loading import load_single
 from fascicle.runtime.answer import known_names
-from fascicle.runtime.decoding.deciding import decide_mentions, may_be_name
+from fascicle.runtime.decoding.deciding import decide_mentions
 from fascicle.runtime.decoding.selection import calibrate_scores
+from fascicle.runtime.decoding.short_texts import may_be_name
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import DocumentDecision, Ends
 from fascicle.settings.folders.manifest import Manifest

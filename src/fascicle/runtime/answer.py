@@ -21,18 +21,17 @@ from fascicle.core.effects import make_event
 from fascicle.core.mention import Span
 from fascicle.core.wording import has_letters, plural
 from fascicle.errors import ModelError
-from fascicle.runtime.decoding.deciding import (
+from fascicle.runtime.decoding.deciding import all_decided, find_no_types
+from fascicle.runtime.decoding.decoders import SpansAndScores
+from fascicle.runtime.decoding.evidence import FindTypes
+from fascicle.runtime.decoding.selection import calibrate_scores, round_scores, type_thresholds
+from fascicle.runtime.decoding.short_texts import (
     STOP,
-    all_decided,
     covering,
-    find_no_types,
     may_be_name,
     may_be_read_again,
     short_cells,
 )
-from fascicle.runtime.decoding.decoders import SpansAndScores
-from fascicle.runtime.decoding.evidence import FindTypes
-from fascicle.runtime.decoding.selection import calibrate_scores, round_scores, type_thresholds
 from fascicle.runtime.decoding.tagger import split_spans
 from fascicle.settings.decision import AbbreviationDecision, DocumentDecision, NameDecision
 from fascicle.settings.folders.manifest import Decision, Manifest

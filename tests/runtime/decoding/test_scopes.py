@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Section
-from fascicle.runtime.decoding.deciding import ABSTRACT, name_scopes
+from fascicle.runtime.decoding.scopes import ABSTRACT, name_scopes
 
 SENTENCE = "Mutations of BRCA1 were found in nine of the families that were studied. "
 
