@@ -76,38 +76,36 @@ def add_whole_text_names(
         source: of its mentions.
     """
     answers = list(patches)
-    open_ones = [
+    places = [
         at
-        for at, (mention, patch) in enumerate(zip(documents, patches, strict=True))
-        if may_be_name(mention.text, rules)
-        and may_be_read_again(mention.text)
-        and not any(mention.type in types for mention in covering(mention.text, patch.add))
+        for at, (document, patch) in enumerate(zip(documents, patches, strict=True))
+        if may_be_name(document.text, rules)
+        and may_be_read_again(document.text)
+        and not any(mention.type in types for mention in covering(document.text, patch.add))
     ]
-    if not open_ones:
+    if not places:
         return answers
-    texts = [documents[at].text for at in open_ones]
+    texts = [documents[at].text for at in places]
     stopped = again([Document(id="", text=text.rstrip() + STOP) for text in texts])
-    looked_up = (
-        _recogniser(pack).predict([Document(id="", text=text) for text in texts])
-        if pack
-        else stopped
-    )
-    for at, text, second, third in zip(open_ones, texts, stopped, looked_up, strict=True):
-        kinds = [
-            mention.type if mention.type in types else _WIDER.get(mention.type)
-            for mention in third.add
-        ]
-        names = [
-            msgspec.structs.replace(mention, type=kind, source=source, links=())
-            for mention, kind in zip(third.add, kinds, strict=True)
-            if kind in types
-        ]
-        for mentions in (second.add, names):
+    plain = [Document(id="", text=text) for text in texts]
+    looked_up = _recogniser(pack).predict(plain) if pack else stopped
+    for at, text, second, third in zip(places, texts, stopped, looked_up, strict=True):
+        for mentions in (second.add, _with_types(third.add, types, source)):
             whole = _whole(text, mentions)
             if any(mention.type in types for mention in whole):
                 answers[at] = msgspec.structs.replace(answers[at], add=whole)
                 break
     return answers
+
+
+def _with_types(mentions: Sequence[Mention], types: Collection[str], source: str) -> list[Mention]:
+    """Returns names of a pack as mentions of a model with some types, without links."""
+    own = []
+    for mention in mentions:
+        kind = mention.type if mention.type in types else _WIDER.get(mention.type)
+        if kind in types:
+            own.append(msgspec.structs.replace(mention, type=kind, source=source, links=()))
+    return own
 
 
 def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:

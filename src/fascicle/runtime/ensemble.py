@@ -20,7 +20,7 @@ import numpy as np
 
 from fascicle.core.arguments import validate_documents
 from fascicle.core.arrays import Floats
-from fascicle.core.document import Document, Event, Patch, in_order
+from fascicle.core.document import Document, Event, Mention, Patch, in_order
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import plural
 from fascicle.runtime.answer import RuledPredictor, check_pack
@@ -33,6 +33,7 @@ from fascicle.text.annotator import Annotator, Tagged, TagSpace, bio_to_io
 
 _STEP: Final = "ensemble"
 _DIGITS = 6
+_Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
 
 
 def _rule_of(manifest: EnsembleManifest) -> Rule:
@@ -159,38 +160,46 @@ class EnsemblePredictor(RuledPredictor):
     ) -> list[Patch]:
         """Combines the answers of all members for each document by the rule."""
         names = [str(at) for at in range(len(documents))]
-        systems = [
-            System(
-                name=str(at),
-                mentions={i: patch.add for i, patch in zip(names, patches, strict=True)},
-            )
-            for at, patches in enumerate(answers)
-        ]
-        votes = align(systems, least=1)
+        votes = align([_system(at, patches) for at, patches in enumerate(answers)], least=1)
         by_rule = combine(votes, self._rule)
-        events = [
-            tuple(dict.fromkeys(event for patches in answers for event in patches[at].events))
-            for at in range(len(documents))
+        patches = [
+            Patch(add=self._as_own(by_rule[name]), events=_distinct_events(of_document))
+            for name, of_document in zip(names, zip(*answers, strict=True), strict=True)
         ]
-        mentions = [
-            tuple(msgspec.structs.replace(mention, source=self.name) for mention in by_rule[name])
-            for name in names
-        ]
-        support = _support(votes, names)
+        supports = _support(votes, names)
         if self._judge is not None:
-            judged = self._judge().judge(documents, mentions)
-            mentions = [
-                tuple(msgspec.structs.replace(m, source=self.name) for m in patch.add)
-                for patch in judged
-            ]
-            events = [before + patch.events for before, patch in zip(events, judged, strict=True)]
-            support = [
-                {(m.type, m.spans): m.score or 0.0 for m in mentions} for mentions in mentions
-            ]
-        patches = [Patch(add=in_order(m), events=e) for m, e in zip(mentions, events, strict=True)]
+            patches = self._filter(self._judge(), documents, patches)
+            supports = [_scores(patch) for patch in patches]
+        patches = [msgspec.structs.replace(patch, add=in_order(patch.add)) for patch in patches]
         if self.manifest.output == "flat":
-            patches = [_flat(patch, of_one) for patch, of_one in zip(patches, support, strict=True)]
+            patches = list(map(_flat, patches, supports))
         return self._by_rules(documents, patches)
+
+    def _filter(
+        self, judge: MentionFilter, documents: Sequence[Document], patches: Sequence[Patch]
+    ) -> list[Patch]:
+        """Returns the mentions that the learned filter accepts, with its events too."""
+        accepted = judge.judge(documents, [patch.add for patch in patches])
+        return [
+            Patch(add=self._as_own(after.add), events=before.events + after.events)
+            for before, after in zip(patches, accepted, strict=True)
+        ]
+
+    def _as_own(self, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+        return tuple(msgspec.structs.replace(mention, source=self.name) for mention in mentions)
+
+
+def _system(number: int, patches: Sequence[Patch]) -> System:
+    mentions = {str(at): patch.add for at, patch in enumerate(patches)}
+    return System(name=str(number), mentions=mentions)
+
+
+def _distinct_events(patches: Iterable[Patch]) -> tuple[Event, ...]:
+    return tuple(dict.fromkeys(event for patch in patches for event in patch.events))
+
+
+def _scores(patch: Patch) -> _Support:
+    return {(mention.type, mention.spans): mention.score or 0.0 for mention in patch.add}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,9 +245,6 @@ def _means(
             )
             table[:, columns] += weight * own
     return [table / np.where(total > 0, total, 1.0) for table in sums]
-
-
-_Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
 
 
 def _support(votes: Votes, names: Sequence[str]) -> list[_Support]:

@@ -217,16 +217,14 @@ class ModelPredictor(RuledPredictor):
             pair = decoder.take(tables, windows, counts), prober.take(tables, windows, counts)
             return list(zip(*pair, strict=True))
 
-        rows_of = self._score(reading, take)
-        spans = decoder.decide([[one for one, _ in parts] for parts in rows_of], reading.windows)
-        numbers = prober.probabilities(
-            [[one for _, one in parts] for parts in rows_of], reading.windows
-        )
+        rows = self._score(reading, take)
+        spans = decoder.decide(_column(rows, 0), reading.windows)
+        numbers = prober.probabilities(_column(rows, 1), reading.windows)
         patches = self._patches(visible, reading, spans)
-        for document, patch, mentions, where, rows in zip(
+        for document, patch, mentions, where, values in zip(
             documents, patches, mentions_of, places, numbers, strict=True
         ):
-            yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
+            yield Probed(document=document, patch=patch, gold=where.fill(mentions, values))
 
     @property
     def tag_space(self) -> TagSpace:
@@ -406,3 +404,11 @@ class ModelPredictor(RuledPredictor):
                 results[i] = row
         in_order = iter(results)
         return [[next(in_order) for _ in cut] for cut in reading.windows]
+
+
+def _column(rows: Sequence[Sequence[tuple[Any, Any]]], number: int) -> list[list[Any]]:
+    """Returns one of two values of each window of each document."""
+    columns = []
+    for pairs in rows:
+        columns.append([pair[number] for pair in pairs])
+    return columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -34,32 +34,37 @@ def settle(
         if is_own(mention) == is_own(other):
             continue
         name, rival = (mention, other) if is_own(mention) else (other, mention)
-        longer = _covers(rival, name) and not yields(rival)
-        linked = any(not link.nil for link in rival.links)
-        if not (longer and waits and not linked):
-            out = name if longer and linked else rival
-            gone[out.key] = out
+        is_longer = _covers(rival, name) and not yields(rival)
+        has_link = any(not link.nil for link in rival.links)
+        if is_longer and waits and not has_link:
+            continue
+        loser = name if is_longer and has_link else rival
+        gone[loser.key] = loser
     if not gone:
         return patch
-    own_spans = {(mention.type, mention.spans) for mention in patch.add if is_own(mention)}
-    shorter = sum(map(is_own, gone.values()))
-    rivals = sum(
-        not is_own(mention) and (mention.type, mention.spans) not in own_spans
-        for mention in gone.values()
-    )
-    counts = [
-        (rivals, "mention", "that names of the list overlap"),
-        (shorter, "name", "of the list inside longer names"),
-    ]
-    events = tuple(
-        Event(
-            step=step, kind="note", code="overlap", message=f"left out: {plural(count, what)} {why}"
-        )
-        for count, what, why in counts
-        if count
-    )
     rest = tuple(mention for mention in patch.add if mention.key not in gone)
+    events = _events(patch, list(gone.values()), step=step, is_own=is_own)
     return msgspec.structs.replace(patch, add=rest, events=(*patch.events, *events))
+
+
+def _events(
+    patch: Patch, gone: Sequence[Mention], *, step: str, is_own: Callable[[Mention], bool]
+) -> Iterator[Event]:
+    """Yields an event for mentions that are left out, but for those that a name is equal to, and
+    one for names.
+    """
+    own = {(mention.type, mention.spans) for mention in patch.add if is_own(mention)}
+    names = sum(map(is_own, gone))
+    rivals = sum(
+        not is_own(mention) and (mention.type, mention.spans) not in own for mention in gone
+    )
+    for count, what, why in (
+        (rivals, "mention", "that names of the list overlap"),
+        (names, "name", "of the list inside longer names"),
+    ):
+        if count:
+            message = f"left out: {plural(count, what)} {why}"
+            yield Event(step=step, kind="note", code="overlap", message=message)
 
 
 def _covers(longer: Mention, mention: Mention) -> bool:

@@ -15,7 +15,8 @@ from fascicle.errors import ModelError
 from fascicle.models.heads.contract import Basis
 from fascicle.models.heads.tagger import MultiLabelTagger
 from fascicle.runtime.decoding.decoders import LabelDecoder
-from fascicle.runtime.decoding.tagger import Repair, decode_labels, label_distributions, split_spans
+from fascicle.runtime.decoding.labels import decode_labels, label_distributions
+from fascicle.runtime.decoding.tagger import Repair, split_spans
 from fascicle.settings.heads import MultiLabelSettings
 
 Spans = set[tuple[int, int, int]]

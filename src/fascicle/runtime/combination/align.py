@@ -122,18 +122,15 @@ def align(systems: Sequence[System], *, missing: Missing = "auto", least: int = 
     table = _Table(documents)
     for column, system in enumerate(systems):
         table.enter(system, column)
-    rows, columns = np.array(table.rows, dtype=np.int64), np.array(table.columns, dtype=np.int64)
-    predicted = np.zeros((len(table.document), len(systems)), dtype=np.bool_)
-    predicted[rows, columns] = True
-    order = np.argsort(rows, kind="stable")
+    entries, bounds = table.sorted_entries()
     return Votes(
         systems=tuple(system.name for system in systems),
         documents=documents,
         document=np.array(table.document, dtype=np.int64),
-        predicted=predicted,
+        predicted=table.predicted(len(systems)),
         voters=voters,
-        entries=tuple(table.entries[at] for at in order.tolist()),
-        bounds=np.searchsorted(rows[order], np.arange(len(predicted) + 1)),
+        entries=entries,
+        bounds=bounds,
         unread=unread,
         assumed=assumed,
         hashes=hashes,
@@ -181,6 +178,20 @@ class _Table:
                 self.rows.append(row)
                 self.entries.append(mention)
         self.columns += [column] * (len(self.entries) - first)
+
+    def predicted(self, systems: int) -> Bools:
+        """Returns which systems predicted each mention, ``[M, S]``."""
+        predicted = np.zeros((len(self.document), systems), dtype=np.bool_)
+        rows = np.array(self.rows, dtype=np.int64)
+        predicted[rows, np.array(self.columns, dtype=np.int64)] = True
+        return predicted
+
+    def sorted_entries(self) -> tuple[tuple[Mention, ...], Ints]:
+        """Returns the entries by mention and system, and the first entry of each mention."""
+        rows = np.array(self.rows, dtype=np.int64)
+        order = np.argsort(rows, kind="stable")
+        bounds = np.searchsorted(rows[order], np.arange(len(self.document) + 1))
+        return tuple(self.entries[at] for at in order.tolist()), bounds
 
 
 def _sureness(mention: Mention) -> float:

@@ -9,7 +9,7 @@ the path through) are computed again on logarithms.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
+
+_TINY: Final = np.finfo(np.float64).tiny
 
 
 class ChainScores(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -197,8 +199,12 @@ def forward_backward(emissions: NDArray[Any], lengths: ArrayLike, chain: ChainSc
     scores = np.where(inside, emissions, 0.0).astype(np.float64, copy=False)
     mirror = np.where(inside[:, :, 0], sizes[:, None] - 1 - steps, steps)[:, :, None]
     arrival = _arrivals(scores, sizes, pairs=chain.transitions, first=chain.start)
-    mirrored = np.take_along_axis(scores, mirror, axis=1)
-    backwards = _arrivals(mirrored, sizes, pairs=chain.transitions.T, first=chain.end)
+    backwards = _arrivals(
+        np.take_along_axis(scores, mirror, axis=1),
+        sizes,
+        pairs=chain.transitions.T,
+        first=chain.end,
+    )
     departure = np.take_along_axis(backwards, mirror, axis=1)
     total = _log_sum(arrival[:, :1] + scores[:, :1] + departure[:, :1], axis=2).sum(axis=1)
     return Lattice(
@@ -230,23 +236,15 @@ def _scaled_arrivals(
     Every column of the transitions is rescaled too, so a tag that is always hard to enter costs no
     precision.
     """
-    rows, steps, tags = scores.shape
+    steps, tags = scores.shape[1:]
     column = pairs.max(axis=0)
     column[np.isneginf(column)] = 0.0
-    weights = np.exp(pairs - column)
     potentials = scores.transpose(1, 0, 2) + column
     potentials[:1] += first - column
     peaks = potentials.max(axis=2, keepdims=True)
-    local = np.exp(potentials - peaks)
-    sums, scales = np.ones((steps, rows, tags)), np.ones((steps, rows, 1))
-    tiny, state = np.finfo(np.float64).tiny, local[:1].sum(axis=0)
-    for step in range(1, int(sizes.max(initial=0))):
-        np.matmul(state, weights, out=sums[step])
-        state = sums[step] * local[step]
-        np.maximum(state.max(axis=1, keepdims=True), tiny, out=scales[step])
-        state /= scales[step]
+    sums, scales = _rescaled_sums(np.exp(potentials - peaks), np.exp(pairs - column), sizes)
     padding = np.arange(steps)[:, None] >= sizes
-    floor = tags * tiny / np.finfo(np.float64).eps
+    floor = tags * _TINY / np.finfo(np.float64).eps
     exact = ((sums.min(axis=2, initial=1.0) >= floor) | padding).all(axis=0)
     offsets = np.cumsum(peaks + np.log(scales), axis=0)
     with np.errstate(divide="ignore"):
@@ -254,6 +252,20 @@ def _scaled_arrivals(
     arrival[:1] = first
     arrival[1:] += offsets[:-1]
     return np.ascontiguousarray(arrival.transpose(1, 0, 2)), exact
+
+
+def _rescaled_sums(local: Floats, weights: Floats, sizes: Ints) -> tuple[Floats, Floats]:
+    """Sums the weights of the prefixes that arrive at each tag, `[T, B, C]`, each step divided by
+    its scale, `[T, B, 1]`.
+    """
+    sums, scales = np.ones(local.shape), np.ones((*local.shape[:2], 1))
+    state = local[:1].sum(axis=0)
+    for step in range(1, int(sizes.max(initial=0))):
+        np.matmul(state, weights, out=sums[step])
+        state = sums[step] * local[step]
+        np.maximum(state.max(axis=1, keepdims=True), _TINY, out=scales[step])
+        state /= scales[step]
+    return sums, scales
 
 
 def _log_arrivals(scores: Floats, *, pairs: Floats, first: Floats) -> Floats:

@@ -21,13 +21,12 @@ from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.errors import ModelError
 from fascicle.runtime.decoding.chains import ChainScores
+from fascicle.runtime.decoding.labels import decode_labels, label_distributions
 from fascicle.runtime.decoding.selection import SpanDecoding, select
 from fascicle.runtime.decoding.spans import SpanScores, candidate_spans, margin_scores, match_spans
 from fascicle.runtime.decoding.tagger import (
     TagDecision,
     decode_batch,
-    decode_labels,
-    label_distributions,
     tag_distributions,
     tag_marginals,
 )
@@ -191,7 +190,7 @@ class LabelDecoder:
         return _tables_of(tables, origins, windows, columns=len(self._thresholds))
 
     def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
-        """See ``decoding.tagger.label_distributions``."""
+        """See ``decoding.labels.label_distributions``."""
         return label_distributions(texts, spans, self.scheme)
 
 

@@ -160,18 +160,28 @@ class _TagProber:
         texts: list[Floats32] = []
         places = [np.zeros((0, 3), dtype=np.int64)]
         for rows, cut, spans in zip(rows_of, windows, self._spans, strict=True):
-            if not len(spans):
-                continue
-            units = max(w.segment[1] for w in cut)
-            scores, origin = stitch(rows, cut, units=units), segment_firsts(cut, units)
-            ends = {w.segment[0]: w.segment[1] for w in cut}
-            starts, number = np.unique(origin[spans[:, 0]], return_inverse=True)
-            places.append(np.column_stack([number + len(texts), spans - starts[number, None]]))
-            texts += [scores[start : ends[start]] for start in starts.tolist()]
+            if len(spans):
+                segments, local = _segments(rows, cut, spans)
+                places.append(local + np.array([len(texts), 0, 0]))
+                texts += segments
         numbers = np.zeros((0, self._classes))
         if texts:
             numbers = self._decoder.distributions(texts, np.concatenate(places))
         return _split(numbers, [len(spans) for spans in self._spans])
+
+
+def _segments(
+    rows: Sequence[Any], windows: Sequence[Window], spans: Ints
+) -> tuple[list[Floats32], Ints]:
+    """Returns the scores of the segments of a document that have spans, and each span as the number
+    of its segment and units of it, ``[g, 3]``.
+    """
+    units = max(window.segment[1] for window in windows)
+    scores, origin = stitch(rows, windows, units=units), segment_firsts(windows, units)
+    ends = {window.segment[0]: window.segment[1] for window in windows}
+    starts, numbers = np.unique(origin[spans[:, 0]], return_inverse=True)
+    local = np.column_stack([numbers, spans - starts[numbers, None]])
+    return [scores[start : ends[start]] for start in starts.tolist()], local
 
 
 class _SpanProber:

@@ -120,13 +120,17 @@ def select(
             f"unknown span decoding {decoding!r}; choose 'nested', 'greedy' or 'optimal'"
         )
     table, weights, texts = _checked(spans, scores, owners)
+    if not across_types:
+        return _select(table, weights, texts, decoding)
     # each type of a text is a text of its own, and what stays is put in order again
-    if across_types:
-        lines = np.unique(np.column_stack([texts, table[:, 2]]), axis=0, return_inverse=True)[
-            1
-        ].reshape(-1)
-        stay = select(table, weights, decoding=decoding, owners=lines)
-        return stay[np.lexsort((table[stay, 2], table[stay, 1], table[stay, 0], texts[stay]))]
+    pairs = np.column_stack([texts, table[:, 2]])
+    lines = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+    stay = _select(table, weights, lines, decoding)
+    return stay[np.lexsort((table[stay, 2], table[stay, 1], table[stay, 0], texts[stay]))]
+
+
+def _select(table: Ints, weights: Floats, texts: Ints, decoding: SpanDecoding) -> Ints:
+    """Selects among checked spans, see `select`."""
     order = np.lexsort((-weights, table[:, 2], table[:, 1], table[:, 0], texts))
     keys = np.column_stack([texts, table])[order]
     fresh = np.ones(len(order), dtype=np.bool_)

@@ -76,25 +76,28 @@ def candidate_spans(
     Raises:
         ValueError: If names, shapes or counts do not agree, or a logit is NaN or plus infinity.
     """
-    shape = _checked_shape(tables, longest)
-    sizes = np.asarray(counts, dtype=np.int64)
-    if sizes.shape != shape[:1] or (sizes < 0).any() or (sizes > shape[1]).any():
-        raise ValueError(
-            f"counts must be [{shape[0]}], each from 0 to {shape[1]}; got {sizes.shape}: "
-            f"{sizes.tolist()}"
-        )
-    rows = np.repeat(np.arange(shape[0]), sizes)
-    units = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    line = _Line(tables=tables, rows=rows, units=units, room=sizes[rows] - units, longest=shape[2])
-    step = max(1, slice_size // (shape[2] * shape[3]))
+    windows, most, longest, classes = _check_shape(tables, longest)
+    line = _Line.of(tables, _check_counts(counts, windows, most), longest)
+    step = max(1, slice_size // (longest * classes))
     parts = [
         _best(line, *line.promising(first, first + step))
-        for first in range(0, max(1, len(rows)), step)
+        for first in range(0, max(1, len(line.rows)), step)
     ]
     position, width, kind, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
-    start = units[position]
+    start = line.units[position]
     spans = np.stack([start, start + width + 1, kind], axis=1)
-    return SpanScores(rows=rows[position], spans=spans, ranks=scores, scores=scores)
+    return SpanScores(rows=line.rows[position], spans=spans, ranks=scores, scores=scores)
+
+
+def _check_counts(counts: ArrayLike, windows: int, most: int) -> Ints:
+    """Returns the units in each window after a check that they are possible."""
+    sizes = np.asarray(counts, dtype=np.int64)
+    if sizes.shape != (windows,) or (sizes < 0).any() or (sizes > most).any():
+        raise ValueError(
+            f"counts must be [{windows}], each from 0 to {most}; got {sizes.shape}: "
+            f"{sizes.tolist()}"
+        )
+    return sizes
 
 
 def span_distributions(
@@ -117,7 +120,7 @@ def span_distributions(
         ValueError: If names or shapes do not agree, or the logits of a span are NaN, plus infinity,
             or all minus infinity.
     """
-    _checked_shape(tables, longest)
+    _check_shape(tables, longest)
     start, last = spans[:, 0], spans[:, 1] - 1
     place = {
         "starts": (rows, start),
@@ -141,7 +144,7 @@ def _float_type(tables: Mapping[str, NDArray[Any]]) -> np.dtype[Any]:
     return np.result_type(np.float32, *(table.dtype for table in tables.values()))
 
 
-def _checked_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[int, int, int, int]:
+def _check_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[int, int, int, int]:
     """Returns the sizes `(B, U, L, C)` after a check that all tables agree about them."""
     if not tables.keys() <= _AXES.keys() or not tables.keys() - {"widths"}:
         raise ValueError(
@@ -149,26 +152,26 @@ def _checked_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[in
             f"{[*tables]}"
         )
     sizes: dict[str, set[int]] = {axis: set() for axis in "BULC"}
-    fits = True
     for name, table in tables.items():
-        fits &= table.ndim == len(_AXES[name])
         for axis, size in zip(_AXES[name], table.shape, strict=False):
             sizes[axis].add(size)
     sizes["L"] = sizes["L"] or {longest}
-    if (
-        not fits
-        or any(len(values) != 1 for values in sizes.values())
-        or min(sizes["L"]) < 1
-        or min(sizes["C"]) < 2
-    ):
-        expected = ", ".join(f"{name} [{', '.join(axes)}]" for name, axes in _AXES.items())
-        actual = ", ".join(f"{name} {table.shape}" for name, table in tables.items())
-        raise ValueError(
-            f"tables must be {expected} with one B, U, L >= 1 and C >= 2; got {actual}, longest "
-            f"{longest}"
-        )
+    fit = all(table.ndim == len(_AXES[name]) for name, table in tables.items())
+    if not fit or any(len(values) != 1 for values in sizes.values()):
+        raise _shape_error(tables, longest)
     rows, units, widths, classes = (min(sizes[axis]) for axis in "BULC")
+    if widths < 1 or classes < 2:
+        raise _shape_error(tables, longest)
     return rows, units, widths, classes
+
+
+def _shape_error(tables: Mapping[str, NDArray[Any]], longest: int) -> ValueError:
+    expected = ", ".join(f"{name} [{', '.join(axes)}]" for name, axes in _AXES.items())
+    actual = ", ".join(f"{name} {table.shape}" for name, table in tables.items())
+    return ValueError(
+        f"tables must be {expected} with one B, U, L >= 1 and C >= 2; got {actual}, longest "
+        f"{longest}"
+    )
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
@@ -187,6 +190,14 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
     units: Ints
     room: Ints
     longest: int
+
+    @classmethod
+    def of(cls, tables: Mapping[str, NDArray[Any]], sizes: Ints, longest: int) -> _Line:
+        """Lays the units of windows of these sizes end to end."""
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        units = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        room = sizes[rows] - units
+        return cls(tables=tables, rows=rows, units=units, room=room, longest=longest)
 
     @cached_property
     def small(self) -> dict[str, NDArray[Any]]:
@@ -306,27 +317,39 @@ def match_spans(
     Raises:
         ValueError: If names, shapes or counts do not agree, or the score of a span is NaN.
     """
-    sizes = np.asarray(counts, dtype=np.int64)
-    _check(tables, sizes)
+    _check_tables(tables)
     spans = tables["spans"]
-    rows, units, longest, kinds = spans.shape
-    limits = tables.get("span_threshold", np.zeros((rows, kinds), dtype=spans.dtype)) + np.asarray(
-        shift, spans.dtype
-    )
+    rows, units, longest, _ = spans.shape
+    sizes = _check_counts(counts, rows, units)
+    limits = _limits(tables, shift)
     room = sizes[:, None] - np.arange(units)
     inside = np.arange(longest) < room[:, :, None]
     if np.isnan(spans[inside]).any() or np.isnan(limits).any():
         raise ValueError("the score of a span or of a threshold is NaN")
-    hits = (spans > limits[:, None, None]) & inside[..., None]
-    if "starts" in tables:
-        hits &= (tables["starts"] >= tables["start_threshold"][:, None])[:, :, None]
-        hits &= _by_last(tables["ends"] >= tables["end_threshold"][:, None], longest)
+    hits = (spans > limits[:, None, None]) & inside[..., None] & _joint_hits(tables, longest)
     row, start, width, kind = np.nonzero(hits)
     ranks = spans[hits].astype(np.float64)
     triples = np.stack([start, start + width + 1, kind], axis=1)
     return SpanScores(
         rows=row, spans=triples, ranks=ranks, scores=margin_scores(ranks - limits[row, kind])
     )
+
+
+def _limits(tables: Mapping[str, NDArray[Any]], shift: ArrayLike) -> NDArray[Any]:
+    """Returns the threshold of each type in each window, `[B, K]`."""
+    spans = tables["spans"]
+    zeros = np.zeros((spans.shape[0], spans.shape[3]), dtype=spans.dtype)
+    limits: NDArray[Any] = tables.get("span_threshold", zeros) + np.asarray(shift, spans.dtype)
+    return limits
+
+
+def _joint_hits(tables: Mapping[str, NDArray[Any]], longest: int) -> Bools:
+    """Returns which spans have a start and an end not below the thresholds, to be broadcast."""
+    if "starts" not in tables:
+        return np.ones((1, 1, 1, 1), dtype=np.bool_)
+    starts = tables["starts"] >= tables["start_threshold"][:, None]
+    ends = tables["ends"] >= tables["end_threshold"][:, None]
+    return np.asarray(starts[:, :, None] & _by_last(ends, longest))
 
 
 def match_distributions(
@@ -353,9 +376,8 @@ def match_distributions(
         ValueError: If names or shapes do not agree, or the score of a span is NaN.
     """
     table = tables["spans"]
-    _check(tables, np.zeros(len(table), dtype=np.int64))
-    limits = tables.get("span_threshold", np.zeros((len(table), table.shape[3]), dtype=table.dtype))
-    limits = limits + np.asarray(shift, table.dtype)
+    _check_tables(tables)
+    limits = _limits(tables, shift)
     margins = (
         table[rows, spans[:, 0], spans[:, 1] - spans[:, 0] - 1].astype(np.float64) - limits[rows]
     )
@@ -379,7 +401,7 @@ def _by_last(ends: Bools, longest: int) -> Bools:
     return values
 
 
-def _check(tables: Mapping[str, NDArray[Any]], sizes: Ints) -> None:
+def _check_tables(tables: Mapping[str, NDArray[Any]]) -> None:
     spans = tables.get("spans")
     if spans is None or spans.ndim != 4:
         raise ValueError(f"a bi-encoder has the table spans [B, U, L, K]; got {', '.join(tables)}")
@@ -398,7 +420,3 @@ def _check(tables: Mapping[str, NDArray[Any]], sizes: Ints) -> None:
     if wrong or len(joint) not in (0, 4):
         actual = ", ".join(f"{name} {table.shape}" for name, table in tables.items())
         raise ValueError(f"the tables of a bi-encoder do not agree: {actual}")
-    if sizes.shape != (rows,) or (sizes < 0).any() or (sizes > units).any():
-        raise ValueError(
-            f"counts must be [{rows}], each from 0 to {units}; got {sizes.shape}: {sizes.tolist()}"
-        )

@@ -1,12 +1,5 @@
 """Tag ids into spans: maximal runs, found without a loop over the units.
 
-Scores of a multi-label tagger into spans: runs of units for each type alone, so that types may
-nest.
-
-Source: *tinybern2-kazu* §3. Each type is read like a tag sequence of its own, so mentions are flat
-within a type and free across types. Shapes: `n` units, `K` types, `p` labels of a type (BIO: B and
-I; IO: I alone).
-
 Emissions of a tagger into scored spans, for one text or for thousands at once.
 """
 
@@ -101,75 +94,17 @@ def split_spans(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Float
     return np.array(pieces, dtype=np.int64).reshape(-1, 3), scores[np.array(owners, dtype=np.int64)]
 
 
-def decode_labels(
-    texts: Sequence[NDArray[Any]], scheme: TagScheme, *, repair: Repair
+def lengths_of(texts: Sequence[NDArray[Any]]) -> Ints:
+    """Returns the units of each text."""
+    return np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+
+
+def divide_by_text(
+    spans: Ints, scores: Floats, owners: Ints, *, texts: int
 ) -> list[tuple[Ints, Floats]]:
-    """Decode many texts; the result of a text does not depend on the others.
-
-    A unit is in a mention of a type if a label of the type has a margin above 0. In BIO it begins a
-    mention if B has the larger margin (or an equal one), otherwise it continues one.
-
-    Args:
-        texts: Margins of each text over the thresholds, in logits, `[n_i, p K]`: the labels of the
-            first type first.
-        scheme: Of the labels.
-        repair: What becomes of an I that continues nothing, see
-            `fascicle.runtime.decoding.tagger.tag_runs`.
-
-    Returns:
-        For each text its spans `(start, end, type index)`, `[m, 3]`, in order, and their scores
-        `[m]`: the geometric mean over the units of the probability to be in a mention of the type,
-            see `label_distributions`.
-    """
-    if not texts:
-        return []
-    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-    starts, total = np.cumsum(lengths) - lengths, int(lengths.sum())
-    margins = np.concatenate(texts).reshape(total, texts[0].shape[1] // scheme.width, scheme.width)
-    inside = margins.max(axis=2)
-    # the texts of the first type come first
-    tags = np.where(inside > 0, 1 + margins.argmax(axis=2), 0).T.ravel()
-    borders = (np.arange(inside.shape[1])[:, None] * total + starts).ravel()
-    spans = tag_runs(tags, scheme, repair=repair, borders=borders)
-    margin = inside.T.ravel()
-    scores = geometric_mean(
-        np.stack([np.zeros_like(margin), margin], axis=1), tags.clip(max=1), spans=spans
-    )
-    spans[:, 2] = spans[:, 0] // max(total, 1)
-    spans[:, :2] -= spans[:, 2:] * total
-    owners = np.searchsorted(starts, spans[:, 0], side="right") - 1
-    spans[:, :2] -= starts[owners, None]
-    order = np.lexsort((spans[:, 2], spans[:, 1], spans[:, 0], owners))
-    cuts = np.searchsorted(owners[order], np.arange(len(texts) + 1)).tolist()
-    return [(spans[order[a:b]], scores[order[a:b]]) for a, b in pairwise(cuts)]
-
-
-def label_distributions(texts: Sequence[NDArray[Any]], spans: Ints, scheme: TagScheme) -> Floats:
-    """Returns probabilities of a multi-label tagger that all units of given spans are in mentions
-    of each type.
-
-    That of a type is the geometric mean over the units of the logistic function of the larger
-    margin of its labels. It contains no information on whether a mention begins and ends there.
-    That of none is the product of what each type leaves, as if the types were independent.
-
-    Args:
-        texts: As in `decode_labels`.
-        spans: `(text, start, end)` in units, `[m, 3]`, half-open, none empty, inside their texts;
-            they may overlap.
-        scheme: Of the labels.
-
-    Returns:
-        `[m, 1 + K]`, none first; the numbers of a span do not sum to 1.
-    """
-    types = texts[0].shape[1] // scheme.width
-    inside = {
-        text: texts[text].reshape(-1, types, scheme.width).max(axis=2)
-        for text in set(spans[:, 0].tolist())
-    }
-    logs = {text: -np.logaddexp(0.0, -table.astype(np.float64)) for text, table in inside.items()}
-    means = [logs[text][start:end].mean(axis=0) for text, start, end in spans.tolist()]
-    numbers = np.exp(np.array(means, dtype=np.float64).reshape(-1, types))
-    return np.column_stack([(1.0 - numbers).prod(axis=1), numbers])
+    """Divides spans that are sorted by their texts, `[m]` each, among these texts."""
+    cuts = np.searchsorted(owners, np.arange(texts + 1)).tolist()
+    return [(spans[first:stop], scores[first:stop]) for first, stop in pairwise(cuts)]
 
 
 _Decoding = Literal["strict", "lenient", "viterbi"]
@@ -220,14 +155,14 @@ def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[t
     if not texts:
         return []
     _check_shapes(texts, decision)
-    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    lengths = lengths_of(texts)
     starts = np.cumsum(lengths) - lengths
     flat = np.concatenate(texts)
     chain = _effective_chain(decision, flat.shape[1])
     tags = (
         flat.argmax(axis=1)
         if chain is None
-        else _best_tags(flat, lengths, chain=chain, decision=decision)
+        else _best_tags(flat, lengths, chain, decision=decision)
     )
     repair: Repair = "lenient" if decision.decoding == "lenient" else "strict"
     spans = tag_runs(tags, decision.scheme, repair=repair, borders=starts)
@@ -238,8 +173,7 @@ def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[t
         local = np.column_stack([owners, spans[:, :2] - starts[owners, None], spans[:, 2]])
         scores = _chain_span_scores(flat, lengths, spans=local, chain=chain, scheme=decision.scheme)
     spans[:, :2] -= starts[owners, None]
-    cuts = np.searchsorted(owners, np.arange(len(texts) + 1)).tolist()
-    return [(spans[first:stop], scores[first:stop]) for first, stop in pairwise(cuts)]
+    return divide_by_text(spans, scores, owners, texts=len(texts))
 
 
 def tag_distributions(texts: Sequence[NDArray[Any]], spans: Ints, decision: TagDecision) -> Floats:
@@ -296,7 +230,7 @@ def tag_marginals(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[
     chain = _effective_chain(decision, texts[0].shape[1])
     if chain is None:
         return [np.exp(log_softmax(text)) for text in texts]
-    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    lengths = lengths_of(texts)
     flat = np.concatenate(texts)
     marginals = np.zeros(flat.shape)
     for rows, inside, positions in _groups(lengths):
@@ -310,7 +244,7 @@ def _marginals(
 ) -> Floats:
     """Returns the marginal of each span with each type under a chain, `[m, K]`."""
     flat = np.concatenate(texts)
-    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    lengths = lengths_of(texts)
     types = (flat.shape[1] - 1) // scheme.width
     order = np.argsort(spans[:, 0], kind="stable")
     rows = np.column_stack(
@@ -401,7 +335,7 @@ def _groups(lengths: Ints) -> Iterator[tuple[Ints, Bools, Ints]]:
 
 
 def _best_tags(
-    flat: NDArray[Any], lengths: Ints, *, chain: ChainScores, decision: TagDecision
+    flat: NDArray[Any], lengths: Ints, chain: ChainScores, *, decision: TagDecision
 ) -> Ints:
     """Returns the best path of every text, one after the other, `[n]`."""
     tags = np.zeros(len(flat), dtype=np.int64)
