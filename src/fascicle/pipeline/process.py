@@ -229,10 +229,7 @@ class ProcessStep:
                     raise ProcessError(
                         f"it answered with a line of more than {self._longest:,} bytes"
                     )
-                events = ready.select(deadline - time.monotonic())
-                if not events and time.monotonic() >= deadline:
-                    raise ProcessError(f"it gave no answer in {self._seconds:g} seconds")
-                for key, _ in events:
+                for key in self._ready_streams(ready, deadline):
                     if key.fileobj is program.stdout:
                         answer += self._receive(program.stdout)
                     else:
@@ -240,9 +237,21 @@ class ProcessStep:
                         if not rest:
                             ready.unregister(program.stdin)
         self._rest = bytes(answer[end + 1 :])
+        self._shorten_errors()
+        return bytes(answer[:end])
+
+    def _ready_streams(
+        self, ready: selectors.BaseSelector, deadline: float
+    ) -> list[selectors.SelectorKey]:
+        """Waits for streams that can be read or written."""
+        events = ready.select(deadline - time.monotonic())
+        if not events and time.monotonic() >= deadline:
+            raise ProcessError(f"it gave no answer in {self._seconds:g} seconds")
+        return [key for key, _ in events]
+
+    def _shorten_errors(self) -> None:
         if self._said is not None and os.fstat(self._said.fileno()).st_size > _SAID:
             os.ftruncate(self._said.fileno(), 0)
-        return bytes(answer[:end])
 
     def _receive(self, stream: IO[bytes]) -> bytes:
         data = os.read(stream.fileno(), _READ)

@@ -145,22 +145,21 @@ class SpacyStep(Adapter):
         for apart in _rounds(
             (mention, (span.start, span.end)) for mention, span in placed if span is not None
         ):
-            doc = self._nlp.make_doc(document.text)
-            doc.ents = [(mention.type, start, end) for mention, (start, end) in apart]
-            doc = self._nlp(doc)
+            doc = self._with_entities(document, apart)
             by_tokens = {(span.start, span.end): self._attributes(span) for span in doc.ents}
             sentences = sentences or self._sentences(document, doc)
             for mention, tokens in apart:
-                new = by_tokens.get(tokens, ())
-                attributes = dict(mention.attributes) | dict(new)
-                if new:
-                    replace.append(
-                        (
-                            mention.key,
-                            msgspec.structs.replace(mention, attributes=tuple(attributes.items())),
-                        )
-                    )
+                if new := by_tokens.get(tokens):
+                    attributes = tuple((dict(mention.attributes) | dict(new)).items())
+                    changed = msgspec.structs.replace(mention, attributes=attributes)
+                    replace.append((mention.key, changed))
         return Patch(replace=tuple(replace), sentences=sentences)
+
+    def _with_entities(self, document: Document, mentions: Sequence[_Placed]) -> Any:
+        """Runs the pipeline on a text with mentions as its entities."""
+        doc = self._nlp.make_doc(document.text)
+        doc.ents = [(mention.type, start, end) for mention, (start, end) in mentions]
+        return self._nlp(doc)
 
     def _attributes(self, span: Any) -> tuple[tuple[str, str], ...]:
         values = {name: getattr(span._, name) for name in self._settings.attributes}

@@ -306,18 +306,7 @@ def extend_manifest(
             "cannot know which of "
             "them is meant, so start again with update=True in another folder"
         )
-    with folder.place.written(HISTORY.format(manifest.plans)) as stream:
-        shards, unread = plan(
-            inputs[manifest.inputs :],
-            msgspec.convert(manifest.reading, ReadRequest),
-            settings,
-            begun=(manifest.inputs, len(manifest.shards)),
-            are_unique=not latest,
-            note=lambda entry: stream.writelines((msgspec.json.encode(entry), b"\n")),
-        )
-        if not shards and not manifest.shards:
-            reason = str(unread[0].error) if unread else "the inputs hold no document"
-            raise InputError(f"{reason}; no document can be read, so there is nothing to run")
+    shards, unread = _plan_new(folder, manifest, inputs[manifest.inputs :], settings, latest=latest)
     if unread:
         before = islice(folder.quarantine(UNREAD), manifest.unread) if manifest.unread else ()
         folder.write_quarantine(UNREAD, [*before, *map(_record, unread)])
@@ -333,6 +322,25 @@ def extend_manifest(
         inputs=len(inputs),
         plans=plans,
     )
+
+
+def _plan_new(
+    folder: RunFolder, manifest: Manifest, inputs: Sequence[str], settings: Shards, *, latest: bool
+) -> tuple[list[Shard], list[_Unread]]:
+    """Plans new inputs, and writes the history of their documents."""
+    with folder.place.written(HISTORY.format(manifest.plans)) as stream:
+        shards, unread = plan(
+            inputs,
+            msgspec.convert(manifest.reading, ReadRequest),
+            settings,
+            begun=(manifest.inputs, len(manifest.shards)),
+            are_unique=not latest,
+            note=lambda entry: stream.writelines((msgspec.json.encode(entry), b"\n")),
+        )
+        if not shards and not manifest.shards:
+            reason = str(unread[0].error) if unread else "the inputs hold no document"
+            raise InputError(f"{reason}; no document can be read, so there is nothing to run")
+    return shards, unread
 
 
 def _record(unread: _Unread) -> Quarantined:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fascicle.core import codec
 from fascicle.core.arrays import unique_values
-from fascicle.core.document import merge_origins
+from fascicle.core.document import Document, merge_origins
 from fascicle.core.marks import Html, isolated_name, join, tag
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.account import EventCounts
@@ -172,17 +172,7 @@ def plan_retry(
     documents = [document for record in selection if (document := record.restored()) is not None]
     if not documents:
         return None
-    name = _RETRY.format(1 + len(folder.retries()))
-    with folder.place.written(f"{name}.jsonl") as stream:
-        for document in documents:
-            stream.write(codec.encode(document) + b"\n")
-    path = folder.place.at(f"{name}.jsonl")
-    shard = Shard(
-        name=name,
-        pieces=(Piece(input=path, first=0, count=len(documents)),),
-        characters=sum(len(document.text) for document in documents),
-        sha256=documents_sha256(documents),
-    )
+    shard = _write_shard(folder, documents, name=_RETRY.format(1 + len(folder.retries())))
     again = msgspec.structs.replace(
         manifest,
         pipeline=pipeline,
@@ -191,8 +181,22 @@ def plan_retry(
         unread=0,
         shards=(shard,),
     )
-    folder.write_json(f"{name}.json", again)
+    folder.write_json(f"{shard.name}.json", again)
     return again
+
+
+def _write_shard(folder: RunFolder, documents: Sequence[Document], *, name: str) -> Shard:
+    """Writes documents as the input of a shard of their own."""
+    with folder.place.written(f"{name}.jsonl") as stream:
+        for document in documents:
+            stream.write(codec.encode(document) + b"\n")
+    path = folder.place.at(f"{name}.jsonl")
+    return Shard(
+        name=name,
+        pieces=(Piece(input=path, first=0, count=len(documents)),),
+        characters=sum(len(document.text) for document in documents),
+        sha256=documents_sha256(documents),
+    )
 
 
 _REPORT: Final = "report"
@@ -289,44 +293,60 @@ def sum_markers(folder: RunFolder, manifest: Manifest, markers: Iterable[Done]) 
         manifest: of it.
         markers: of all its shards.
     """
-    names, links, concepts, events = Counter[str](), Counter[str](), Distinct(), EventCounts()
-    slowest: list[tuple[str, float]] = []
-    small = []  # markers without their long lists
+    lists, small = _Lists(), []
     for marker in chain(markers, folder.retries()):
-        names.update(marker.names)
-        links.update(marker.links)
-        concepts.add(marker.concepts)
-        events.restore(marker.events)
-        slowest = sorted([*slowest, *marker.slowest], key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]
+        lists.add(marker)
         small.append(
             msgspec.structs.replace(marker, names={}, links={}, concepts={}, events=(), slowest=())
         )
     reasons = Counter(
-        f"{marker.step}: {marker.error}" for marker in current_quarantine(folder, manifest).values()
+        f"{record.step}: {record.error}" for record in current_quarantine(folder, manifest).values()
     )
+    steps = _sum(marker.steps for marker in small)
     return Totals(
         documents=manifest.documents,
         done=sum(marker.done for marker in small),
         quarantined=reasons.total(),
         characters=sum(marker.characters for marker in small),
         seconds=round(sum(marker.seconds for marker in small), 3),
-        steps={
-            step: round(seconds, 3)
-            for step, seconds in _sum(marker.steps for marker in small).items()
-        },
+        steps={step: round(seconds, 3) for step, seconds in steps.items()},
         shards=len(manifest.shards),
         mentions=_sum(marker.mentions for marker in small),
         reasons=dict(reasons.most_common()),
         losses=_sum(marker.losses for marker in small),
-        events=tuple(sorted(events.state())),
         suspects=tuple(suspects(small[: len(manifest.shards)])),
-        slowest=tuple(slowest),
-        names=most_common_names(names, _SHOWN),
-        links=most_common_names(links, _SHOWN),
-        concepts=concepts.counts(),
         origins=merge_origins(origin for marker in small for origin in marker.origins),
         parts=tuple(marker.part.name for marker in small),
+        **lists.totals(),
     )
+
+
+class _Lists:
+    """Sums of the long lists of markers: names, links, concepts, events and slow documents."""
+
+    def __init__(self) -> None:
+        self._names, self._links = Counter[str](), Counter[str]()
+        self._concepts, self._events = Distinct(), EventCounts()
+        self._slowest: list[tuple[str, float]] = []
+
+    def add(self, marker: Done) -> None:
+        """Adds the lists of a marker."""
+        self._names.update(marker.names)
+        self._links.update(marker.links)
+        self._concepts.add(marker.concepts)
+        self._events.restore(marker.events)
+        slowest = [*self._slowest, *marker.slowest]
+        self._slowest = sorted(slowest, key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]
+
+    def totals(self) -> dict[str, Any]:
+        """Returns the values of the attributes of `Totals` that have these names."""
+        return {
+            "events": tuple(sorted(self._events.state())),
+            "slowest": tuple(self._slowest),
+            "names": most_common_names(self._names, _SHOWN),
+            "links": most_common_names(self._links, _SHOWN),
+            "concepts": self._concepts.counts(),
+        }
 
 
 def suspects(markers: Sequence[Done]) -> list[Suspect]:
@@ -400,8 +420,46 @@ def write_report(folder: RunFolder, totals: Totals) -> None:
 
 def _page(totals: Totals) -> str:
     """Returns the report as one page without outside resources."""
+    head = join(
+        tag("meta", charset="utf-8"),
+        _VIEW,
+        tag("title", "Report of a run"),
+        tag("style", Html(_STYLE)),
+    )
+    origins = (tag("p", origin) for origin in totals.origins)
+    parts = [tag("h1", "Report of a run"), *_tables(totals), *origins]
+    body = tag("body", tag("main", join(*parts)))
+    return f"<!doctype html>\n{tag('html', tag('head', head), body, lang='en')}\n"
+
+
+def _tables(totals: Totals) -> Iterator[Html]:
+    odd = [
+        (suspect.shard, suspect.last, suspect.type, suspect.mentions, suspect.expected)
+        for suspect in totals.suspects
+    ]
+    for title, names, rows in (
+        ("Account", ("what", "number"), _account(totals).items()),
+        ("Seconds by step", ("step", "seconds"), totals.steps.items()),
+        ("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
+        ("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
+        ("Lost in the output format", ("what", "number"), totals.losses.items()),
+        ("Notes about documents", ("kind", "code", "number", "first"), totals.events),
+        (
+            "Shards with odd counts",
+            ("first shard", "last shard", "source/type", "mentions", "expected"),
+            odd,
+        ),
+        ("Slowest documents", ("document", "seconds"), totals.slowest),
+        ("Most frequent names", ("name/type", "mentions"), totals.names.items()),
+        ("Most frequent links", ("link", "mentions"), totals.links.items()),
+        ("Distinct concepts", ("type of mentions", "concepts"), totals.concepts.items()),
+    ):
+        yield _table(title, names, rows)
+
+
+def _account(totals: Totals) -> dict[str, float]:
     rate = totals.characters / totals.seconds if totals.seconds else 0.0
-    facts = {
+    return {
         "documents": totals.documents,
         "done": totals.done,
         "in quarantine": totals.quarantined,
@@ -410,38 +468,6 @@ def _page(totals: Totals) -> str:
         "seconds of work": totals.seconds,
         "characters per second and worker": round(rate),
     }
-    parts = [
-        tag("h1", "Report of a run"),
-        _table("Account", ("what", "number"), facts.items()),
-        _table("Seconds by step", ("step", "seconds"), totals.steps.items()),
-        _table("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
-        _table(
-            "Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()
-        ),
-        _table("Lost in the output format", ("what", "number"), totals.losses.items()),
-        _table("Notes about documents", ("kind", "code", "number", "first"), totals.events),
-        _table(
-            "Shards with odd counts",
-            ("first shard", "last shard", "source/type", "mentions", "expected"),
-            [
-                (suspect.shard, suspect.last, suspect.type, suspect.mentions, suspect.expected)
-                for suspect in totals.suspects
-            ],
-        ),
-        _table("Slowest documents", ("document", "seconds"), totals.slowest),
-        _table("Most frequent names", ("name/type", "mentions"), totals.names.items()),
-        _table("Most frequent links", ("link", "mentions"), totals.links.items()),
-        _table("Distinct concepts", ("type of mentions", "concepts"), totals.concepts.items()),
-        *(tag("p", origin) for origin in totals.origins),
-    ]
-    head = join(
-        tag("meta", charset="utf-8"),
-        _VIEW,
-        tag("title", "Report of a run"),
-        tag("style", Html(_STYLE)),
-    )
-    body = tag("body", tag("main", join(*parts)))
-    return f"<!doctype html>\n{tag('html', tag('head', head), body, lang='en')}\n"
 
 
 def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:

@@ -222,44 +222,19 @@ class Run:
         progress: Callable[[Progress], None],
         started: Callable[[Any], None],
     ) -> None:
-        sizes = {shard.name: shard.characters for shard in manifest.shards}
-        # of counts alone, for the markers would fill the memory of a long run
-        now, finished = Counter[str](), set()
-
-        def count(marker: Done) -> None:
-            now.update(
-                characters=sizes[marker.shard],
-                documents=marker.documents,
-                quarantined=marker.quarantined,
-            )
-            finished.add(marker.shard)
-
+        tally = _Tally(manifest, progress)
         for marker in self.folder.done(manifest.shards):
-            count(marker)
-        remaining = [shard for shard in manifest.shards if shard.name not in finished]
-        before, begun, of_characters = now["characters"], time.monotonic(), sum(sizes.values())
+            tally.count(marker)
+        remaining = [shard for shard in manifest.shards if shard.name not in tally.finished]
+        tally.start()
         if remaining:
             self.folder.place.remove([SUCCESS])  # it is no proof of what is not there
-
-        def tell(documents: int = 0, characters: int = 0) -> None:
-            seconds = max(time.monotonic() - begun, 1e-9)
-            progress(
-                Progress(
-                    documents=now["documents"] + documents + manifest.unread,
-                    of=manifest.documents,
-                    characters=now["characters"] + characters,
-                    of_characters=of_characters,
-                    quarantined=now["quarantined"] + manifest.unread,
-                    characters_per_second=(now["characters"] + characters - before) / seconds,
-                )
-            )
-
         opening = partial(open_worker, self.open_pipeline, self.folder.name, MANIFEST, mark)
         with self.pool(opening, limits=self.limits, workers=self.workers) as pool:
             started(pool)
-            for marker in pool.run(remaining, tick=tell):
-                count(marker)
-        tell()
+            for marker in pool.run(remaining, tick=tally.tell):
+                tally.count(marker)
+        tally.tell()
 
     def _made_by(self) -> dict[str, str]:
         """Returns all that decides the bytes of the parts; opens the pipeline to check it early."""
@@ -305,6 +280,51 @@ class Run:
         self.folder.reopen()
         self.folder.write_json(MANIFEST, manifest)
         return manifest
+
+
+class _Tally:
+    """Counts of the shards that are done; of counts alone, for the markers would fill the memory of
+    a long run.
+
+    Attributes:
+        finished: names of shards.
+    """
+
+    def __init__(self, manifest: Manifest, progress: Callable[[Progress], None]) -> None:
+        self._sizes = {shard.name: shard.characters for shard in manifest.shards}
+        self._characters = sum(self._sizes.values())
+        self._manifest, self._progress = manifest, progress
+        self._counts = Counter[str]()
+        self.finished: set[str] = set()
+        self.start()
+
+    def start(self) -> None:
+        """Starts the clock: what is counted already has no part in the speed."""
+        self._before, self._begun = self._counts["characters"], time.monotonic()
+
+    def count(self, marker: Done) -> None:
+        """Counts a shard."""
+        self._counts.update(
+            characters=self._sizes[marker.shard],
+            documents=marker.documents,
+            quarantined=marker.quarantined,
+        )
+        self.finished.add(marker.shard)
+
+    def tell(self, documents: int = 0, characters: int = 0) -> None:
+        """Reports the progress, with documents of shards that are not done yet."""
+        seconds = max(time.monotonic() - self._begun, 1e-9)
+        unread, through = self._manifest.unread, self._counts["characters"] + characters
+        self._progress(
+            Progress(
+                documents=self._counts["documents"] + documents + unread,
+                of=self._manifest.documents,
+                characters=through,
+                of_characters=self._characters,
+                quarantined=self._counts["quarantined"] + unread,
+                characters_per_second=(through - self._before) / seconds,
+            )
+        )
 
 
 class UnfinishedError(OutputError):

@@ -93,6 +93,11 @@ class _Counts:
             if links:
                 self.concepts[mention.type].update(identifier for identifier, _ in links)
 
+    def slowest(self) -> tuple[tuple[str, float], ...]:
+        """Returns the ids of the slowest documents, and their seconds."""
+        longest = sorted(self.seconds, reverse=True)[:_SLOWEST]
+        return tuple((name, round(seconds, 4)) for seconds, name in longest)
+
 
 class ShardWorker:
     """Processes shards one after the other; the output of a shard is valid once its marker is
@@ -166,10 +171,7 @@ class ShardWorker:
         name = f"part-{shard.name}{self.manifest.suffix}"
         report = self._write(name, _passed(results, failed, aside), counts, aside)
         watch("", ())
-        for result, error in aside.refused:
-            failed.append(
-                Result(result.given, failure=Failure(WRITE, type(error).__name__, str(error)))
-            )
+        failed += map(_refused, aside.refused)
         inputs = shard.inputs if failed else ()
         records = [
             self._record(result, places[result.given.id], inputs, shard, attempt)
@@ -229,10 +231,6 @@ class ShardWorker:
     def _marker(
         self, shard: Shard, counts: _Counts, report: WriteReport, attempt: int, seconds: float
     ) -> Done:
-        slowest = tuple(
-            (name, round(seconds, 4))
-            for seconds, name in sorted(counts.seconds, reverse=True)[:_SLOWEST]
-        )
         return Done(
             shard=shard.name,
             documents=shard.count,
@@ -251,7 +249,7 @@ class ShardWorker:
             origins=merge_origins(sorted(counts.origins)),
             losses=dict(sorted(report.losses.items())),
             events=tuple(counts.events.state()),
-            slowest=slowest,
+            slowest=counts.slowest(),
             steps={step: round(seconds, 4) for step, seconds in counts.steps.items()},
             seconds=round(seconds, 4),
             attempt=attempt,
@@ -302,6 +300,11 @@ def _passed(results: Iterator[Result], failed: list[Result], aside: _Unwritten) 
         else:
             aside.last = result
             yield result
+
+
+def _refused(refusal: tuple[Result, Exception]) -> Result:
+    result, error = refusal
+    return Result(result.given, failure=Failure(WRITE, type(error).__name__, str(error)))
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
