@@ -5,7 +5,7 @@ vocabularies.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -57,13 +57,18 @@ class Recognise:
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
         patches, sources = self.predictor.predict(documents), self.sources
-        earlier = (
-            [mention for mention in document.mentions if mention.source in sources]
-            for document in documents
-        )
+        earlier = (_of_sources(document, sources) for document in documents)
         return [
             _in_place_of(mentions, patch) for mentions, patch in zip(earlier, patches, strict=True)
         ]
+
+
+def _of_sources(document: Document, sources: Container[str]) -> list[Mention]:
+    return [mention for mention in document.mentions if mention.source in sources]
+
+
+def _drop(mentions: Iterable[Mention]) -> Patch:
+    return Patch(drop=tuple(mention.key for mention in mentions))
 
 
 def _in_place_of(earlier: Sequence[Mention], patch: Patch) -> Patch:
@@ -149,14 +154,9 @@ class Filter(_Layer):
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
-        mentions_of = [
-            [mention for mention in document.mentions if mention.source in self.layers]
-            for document in documents
-        ]
+        mentions_of = [_of_sources(document, self.layers) for document in documents]
         patches = self.judge.judge(documents, mentions_of)
-        return [
-            self._own(document, patch) for document, patch in zip(documents, patches, strict=True)
-        ]
+        return list(map(self._own, documents, patches))
 
 
 class _Retyper(Protocol):
@@ -181,14 +181,9 @@ class Type(_Layer):
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
         numbered = [document.having(id=str(at)) for at, document in enumerate(documents)]
-        proposed = {
-            document.id: [mention for mention in document.mentions if mention.source in self.layers]
-            for document in numbered
-        }
+        proposed = {document.id: _of_sources(document, self.layers) for document in numbered}
         patches = self.typer.retype(numbered, proposed)
-        return [
-            self._own(document, patch) for document, patch in zip(documents, patches, strict=True)
-        ]
+        return list(map(self._own, documents, patches))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,14 +214,10 @@ class Drop(_Changing):
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
-        return [
-            Patch(
-                drop=tuple(
-                    mention.key for mention in document.mentions if self._goes(mention, document)
-                )
-            )
-            for document in documents
-        ]
+        return [_drop(self._losers(document)) for document in documents]
+
+    def _losers(self, document: Document) -> Iterator[Mention]:
+        return (mention for mention in document.mentions if self._goes(mention, document))
 
     @property
     def needs(self) -> frozenset[str]:
@@ -234,10 +225,8 @@ class Drop(_Changing):
         return LINKED if self.settings.unlinked or self.settings.vocabularies else MENTIONS
 
     def _goes(self, mention: Mention, document: Document) -> bool:
-        settings, vocabularies = (
-            self.settings,
-            {_vocabulary(link) for link in mention.links if not link.nil},
-        )
+        settings = self.settings
+        vocabularies = {_vocabulary(link) for link in mention.links if not link.nil}
         low = settings.below is None or (
             mention.score is not None and mention.score < settings.below
         )
@@ -282,7 +271,7 @@ class Assert(_Changing):
         return [Patch(replace=tuple(self._replaced(document))) for document in documents]
 
     def _replaced(self, document: Document) -> Iterator[tuple[MentionKey, Mention]]:
-        mentions = [mention for mention in document.mentions if mention.source in self.drops]
+        mentions = _of_sources(document, self.drops)
         for before, after in zip(
             mentions, self.rules.assert_facts(document, mentions), strict=True
         ):
@@ -397,13 +386,10 @@ class Choice:
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
-        return [
-            Patch(drop=tuple(mention.key for mention in self._losers(document)))
-            for document in documents
-        ]
+        return [_drop(self._losers(document)) for document in documents]
 
     def _losers(self, document: Document) -> list[Mention]:
-        mentions = [mention for mention in document.mentions if mention.source in self.layers]
+        mentions = _of_sources(document, self.layers)
         rivals: list[list[int]] = [[] for _ in mentions]
         for (i, first), (j, second) in overlapping_mentions(mentions):
             if self._exclude(first, second):

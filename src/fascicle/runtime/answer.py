@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -76,13 +76,7 @@ def add_whole_text_names(
         source: of its mentions.
     """
     answers = list(patches)
-    places = [
-        at
-        for at, (document, patch) in enumerate(zip(documents, patches, strict=True))
-        if may_be_name(document.text, rules)
-        and may_be_read_again(document.text)
-        and not any(mention.type in types for mention in covering(document.text, patch.add))
-    ]
+    places = list(_unnamed_texts(documents, patches, rules, types))
     if not places:
         return answers
     texts = [documents[at].text for at in places]
@@ -96,6 +90,22 @@ def add_whole_text_names(
                 answers[at] = msgspec.structs.replace(answers[at], add=whole)
                 break
     return answers
+
+
+def _unnamed_texts(
+    documents: Sequence[Document],
+    patches: Sequence[Patch],
+    rules: NameDecision,
+    types: Collection[str],
+) -> Iterator[int]:
+    """Yields the numbers of the documents that may be names, and have no mention that is all of
+    them.
+    """
+    for at, (document, patch) in enumerate(zip(documents, patches, strict=True)):
+        text = document.text
+        is_short = may_be_name(text, rules) and may_be_read_again(text)
+        if is_short and not any(mention.type in types for mention in covering(text, patch.add)):
+            yield at
 
 
 def _with_types(mentions: Sequence[Mention], types: Collection[str], source: str) -> list[Mention]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from itertools import islice
+from operator import itemgetter
 from typing import Any, Protocol, Self
 
 import msgspec
@@ -376,10 +378,14 @@ class ModelPredictor(RuledPredictor):
         return patch
 
     def _answer(self, document: Document) -> AnswerBuilder:
-        prefix, suffix = self._tokenizer.prefix, self._tokenizer.suffix
-        capacity = self.manifest.reading.max_length - len(prefix) - len(suffix)
+        capacity = self.manifest.reading.max_length - self._extra_pieces
         unseen = UnseenStretches(document, capacity=capacity, unknown=self._tokenizer.unknown)
         return AnswerBuilder(self.manifest, unseen, breakers=self._breakers, hidden=self._hidden)
+
+    @property
+    def _extra_pieces(self) -> int:
+        """Pieces that the tokenizer adds to each window."""
+        return len(self._tokenizer.prefix) + len(self._tokenizer.suffix)
 
     def _score(
         self, reading: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]
@@ -389,8 +395,7 @@ class ModelPredictor(RuledPredictor):
         """
         windows = [w for cut in reading.windows for w in cut]
         results: list[Any] = [None] * len(windows)
-        extra = len(self._tokenizer.prefix) + len(self._tokenizer.suffix)
-        lengths = [w.pieces[1] - w.pieces[0] + extra for w in windows]
+        lengths = [w.pieces[1] - w.pieces[0] + self._extra_pieces for w in windows]
 
         def score(numbers: NDArray[np.intp]) -> tuple[list[Window], Ints, Tables]:
             together = [windows[i] for i in numbers]
@@ -403,12 +408,9 @@ class ModelPredictor(RuledPredictor):
             for i, row in zip(numbers.tolist(), take(tables, together, counts), strict=True):
                 results[i] = row
         in_order = iter(results)
-        return [[next(in_order) for _ in cut] for cut in reading.windows]
+        return [list(islice(in_order, len(cut))) for cut in reading.windows]
 
 
 def _column(rows: Sequence[Sequence[tuple[Any, Any]]], number: int) -> list[list[Any]]:
     """Returns one of two values of each window of each document."""
-    columns = []
-    for pairs in rows:
-        columns.append([pair[number] for pair in pairs])
-    return columns
+    return [list(map(itemgetter(number), pairs)) for pairs in rows]

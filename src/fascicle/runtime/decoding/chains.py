@@ -197,15 +197,8 @@ def forward_backward(emissions: NDArray[Any], lengths: ArrayLike, chain: ChainSc
     steps = np.arange(emissions.shape[1])
     inside = (steps < sizes[:, None])[:, :, None]
     scores = np.where(inside, emissions, 0.0).astype(np.float64, copy=False)
-    mirror = np.where(inside[:, :, 0], sizes[:, None] - 1 - steps, steps)[:, :, None]
     arrival = _arrivals(scores, sizes, pairs=chain.transitions, first=chain.start)
-    backwards = _arrivals(
-        np.take_along_axis(scores, mirror, axis=1),
-        sizes,
-        pairs=chain.transitions.T,
-        first=chain.end,
-    )
-    departure = np.take_along_axis(backwards, mirror, axis=1)
+    departure = _departures(scores, sizes, chain)
     total = _log_sum(arrival[:, :1] + scores[:, :1] + departure[:, :1], axis=2).sum(axis=1)
     return Lattice(
         emissions=scores,
@@ -215,6 +208,17 @@ def forward_backward(emissions: NDArray[Any], lengths: ArrayLike, chain: ChainSc
         departure=departure,
         log_partition=np.where(sizes > 0, total, 0.0),
     )
+
+
+def _departures(scores: Floats, sizes: Ints, chain: ChainScores) -> Floats:
+    """Returns `[B, T, C]`: log sum over the suffixes that leave each tag, without the emission
+    there; the arrivals in the mirror image of each row.
+    """
+    steps = np.arange(scores.shape[1])
+    mirror = np.where(steps < sizes[:, None], sizes[:, None] - 1 - steps, steps)[:, :, None]
+    mirrored = np.take_along_axis(scores, mirror, axis=1)
+    backwards = _arrivals(mirrored, sizes, pairs=chain.transitions.T, first=chain.end)
+    return np.take_along_axis(backwards, mirror, axis=1)
 
 
 def _arrivals(scores: Floats, sizes: Ints, *, pairs: Floats, first: Floats) -> Floats:

@@ -10,7 +10,7 @@ that it answers for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise, starmap
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ from fascicle.runtime.decoding.spans import SpanScores, candidate_spans, margin_
 from fascicle.runtime.decoding.tagger import (
     TagDecision,
     decode_batch,
+    divide_by_text,
     tag_distributions,
     tag_marginals,
 )
@@ -252,21 +253,19 @@ class _SpanwiseDecoder:
         Without overlaps the highest rank goes first: for a bi-encoder not the largest margin over
         the threshold (*binder* Algorithm 1).
         """
-        parts = [_EMPTY, *(part for windows_of in rows for part in windows_of)]
+        parts = [_EMPTY, *chain.from_iterable(rows)]
         spans, ranks, scores = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("spans", "ranks", "scores")
+            np.concatenate([part.spans for part in parts]),
+            np.concatenate([part.ranks for part in parts]),
+            np.concatenate([part.scores for part in parts]),
         )
         weights = ranks - ranks.min(initial=0.0)  # a selection takes no weights below 0
-        owners = np.repeat(
-            np.arange(len(rows)),
-            [sum(len(part.spans) for part in windows_of) for windows_of in rows],
-        )
-        selection = select(
+        counts = [sum(len(part.spans) for part in candidates) for candidates in rows]
+        owners = np.repeat(np.arange(len(rows)), counts)
+        stay = select(
             spans, weights, decoding=self._decoding, owners=owners, across_types=self._across_types
         )
-        cuts = np.searchsorted(owners[selection], np.arange(len(rows) + 1)).tolist()
-        return [(spans[selection[a:b]], scores[selection[a:b]]) for a, b in pairwise(cuts)]
+        return divide_by_text(spans[stay], scores[stay], owners[stay], texts=len(rows))
 
 
 class SpanDecoder(_SpanwiseDecoder):
@@ -381,8 +380,7 @@ def _by_segments(
     for (number, start), (spans, scores) in zip(origins, decode(chains), strict=True):
         parts[number].append((spans + np.array([start, start, 0]), scores))
     return [
-        (np.concatenate([spans for spans, _ in p]), np.concatenate([score for _, score in p]))
-        for p in parts
+        (np.concatenate(spans), np.concatenate(scores)) for spans, scores in starmap(zip, parts)
     ]
 
 
@@ -393,7 +391,7 @@ def _segments_of(
     chains: list[Floats32] = []
     origins: list[tuple[int, int]] = []
     for number, (rows, cut) in enumerate(zip(rows_of, windows, strict=True)):
-        scores = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
+        scores = stitch(rows, cut, units=_unit_count(cut))
         for start, end in dict.fromkeys(w.segment for w in cut):
             chains.append(scores[start:end])
             origins.append((number, start))
@@ -408,10 +406,14 @@ def _tables_of(
     columns: int,
 ) -> list[Floats]:
     """Tables of segments as tables of documents, ``[units, columns]``."""
-    tables = [np.zeros((max((w.segment[1] for w in cut), default=0), columns)) for cut in windows]
+    tables = [np.zeros((_unit_count(cut), columns)) for cut in windows]
     for table, (number, start) in zip(parts, origins, strict=True):
         tables[number][start : start + len(table)] = table
     return tables
+
+
+def _unit_count(windows: Sequence[Window]) -> int:
+    return max((window.segment[1] for window in windows), default=0)
 
 
 def _shifted(scores: NDArray[Any], nothing: float) -> NDArray[Any]:

@@ -45,12 +45,7 @@ def decode_labels(
     lengths = lengths_of(texts)
     starts, total = np.cumsum(lengths) - lengths, int(lengths.sum())
     margins = np.concatenate(texts).reshape(total, texts[0].shape[1] // scheme.width, scheme.width)
-    inside = margins.max(axis=2)
-    # the texts of the first type come first
-    tags = np.where(inside > 0, 1 + margins.argmax(axis=2), 0).T.ravel()
-    borders = (np.arange(inside.shape[1])[:, None] * total + starts).ravel()
-    spans = tag_runs(tags, scheme, repair=repair, borders=borders)
-    scores = _label_scores(inside.T.ravel(), tags, spans)
+    spans, scores = _label_runs(margins, starts, scheme, repair)
     # from the lines of the types back to the units of all texts
     spans[:, 2] = spans[:, 0] // max(total, 1)
     spans[:, :2] -= spans[:, 2:] * total
@@ -60,10 +55,17 @@ def decode_labels(
     return divide_by_text(spans[order], scores[order], owners[order], texts=len(texts))
 
 
-def _label_scores(margins: Floats, tags: Ints, spans: Ints) -> Floats:
-    """Returns the geometric mean of the logistic function of the margins of each span, `[m]`."""
-    logits = np.stack([np.zeros_like(margins), margins], axis=1)
-    return geometric_mean(logits, tags.clip(max=1), spans=spans)
+def _label_runs(
+    margins: NDArray[Any], starts: Ints, scheme: TagScheme, repair: Repair
+) -> tuple[Ints, Floats]:
+    """Finds the runs of each type, all units of the first type first, and their scores."""
+    inside = margins.max(axis=2)
+    tags = np.where(inside > 0, 1 + margins.argmax(axis=2), 0).T.ravel()
+    borders = (np.arange(inside.shape[1])[:, None] * len(inside) + starts).ravel()
+    spans = tag_runs(tags, scheme, repair=repair, borders=borders)
+    margin = inside.T.ravel()
+    logits = np.stack([np.zeros_like(margin), margin], axis=1)
+    return spans, geometric_mean(logits, tags.clip(max=1), spans=spans)
 
 
 def label_distributions(texts: Sequence[NDArray[Any]], spans: Ints, scheme: TagScheme) -> Floats:

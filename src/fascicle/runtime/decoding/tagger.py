@@ -159,11 +159,7 @@ def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[t
     starts = np.cumsum(lengths) - lengths
     flat = np.concatenate(texts)
     chain = _effective_chain(decision, flat.shape[1])
-    tags = (
-        flat.argmax(axis=1)
-        if chain is None
-        else _best_tags(flat, lengths, chain, decision=decision)
-    )
+    tags = _best_tags(flat, lengths, chain, decision=decision)
     repair: Repair = "lenient" if decision.decoding == "lenient" else "strict"
     spans = tag_runs(tags, decision.scheme, repair=repair, borders=starts)
     owners = np.searchsorted(starts, spans[:, 0], side="right") - 1
@@ -335,9 +331,11 @@ def _groups(lengths: Ints) -> Iterator[tuple[Ints, Bools, Ints]]:
 
 
 def _best_tags(
-    flat: NDArray[Any], lengths: Ints, chain: ChainScores, *, decision: TagDecision
+    flat: NDArray[Any], lengths: Ints, chain: ChainScores | None, *, decision: TagDecision
 ) -> Ints:
     """Returns the best path of every text, one after the other, `[n]`."""
+    if chain is None:
+        return np.asarray(flat.argmax(axis=1))
     tags = np.zeros(len(flat), dtype=np.int64)
     emissions = log_softmax(flat) if decision.chain is None else flat
     for rows, inside, positions in _groups(lengths):
