@@ -156,14 +156,11 @@ class ShardWorker:
         is_whole = self.manifest.format == _WHOLE
         finished, are_all = self.folder.answered(shard) if is_whole else ({}, False)
         documents = list(finished.values()) if are_all else self._reader.read(shard)
-        self.places = places = {document.id: at for at, document in enumerate(documents)}
+        self.places = {document.id: at for at, document in enumerate(documents)}
         self.through = 0, 0
         failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
-        counts, aside, saves = (
-            _Counts(),
-            _Unwritten(),
-            SavedResults(self.folder, shard, self.manifest),
-        )
+        counts, aside = _Counts(), _Unwritten()
+        saves = SavedResults(self.folder, shard, self.manifest)
         answers = {**finished, **saves.documents()}
         results = self._results(
             documents, answers, alone=alone, killed=killed, watch=watch, saves=saves
@@ -172,15 +169,19 @@ class ShardWorker:
         report = self._write(name, _passed(results, failed, aside), counts, aside)
         watch("", ())
         failed += map(_refused, aside.refused)
-        inputs = shard.inputs if failed else ()
-        records = [
-            self._record(result, places[result.given.id], inputs, shard, attempt)
-            for result in failed
-        ]
         marker = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
-        marker = self._commit(shard, marker, sorted(records, key=lambda record: record.place))
+        marker = self._commit(shard, marker, self._records(failed, shard, attempt))
         saves.remove()
         return marker
+
+    def _records(self, failed: Sequence[Result], shard: Shard, attempt: int) -> list[Quarantined]:
+        """Returns the records of documents that failed, in the order of the shard."""
+        inputs = shard.inputs if failed else ()
+        records = [
+            self._record(result, self.places[result.given.id], inputs, shard, attempt)
+            for result in failed
+        ]
+        return sorted(records, key=lambda record: record.place)
 
     def _results(
         self,
