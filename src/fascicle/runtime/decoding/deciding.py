@@ -154,22 +154,41 @@ class _TextDecision:
             rule.high == 1.0 and all(score_of(mention) >= least for mention in mentions)
         ):
             return list(mentions)
-        stay: list[Mention] = []
-        best: dict[Span, dict[str, Mention]] = defaultdict(dict)  # of each stretch
-        for mention in mentions:  # the best one of each name comes first
-            number, name = self._stretches.number_of(mention), self._name(mention)
-            stretch, is_alone = self._stretches.spans[number], self._stretches.are_alone[number]
-            has_score = mention.score is not None
-            if not is_alone and name and has_score and score_of(mention) >= rule.high:
-                best[stretch].setdefault(name, mention)
-            least = rule.alone if is_alone else rule.low
-            if name in pack_names:
-                least = min(least, rule.known)
-            if score_of(mention) >= least:
-                like = None if is_alone or not has_score else best[stretch].get(name)
-                stay.append(_with_score(mention, like.score) if like else mention)
+        best = self._best_names(mentions, rule)
+        stay = [
+            self._like_best(mention, best)
+            for mention in mentions
+            if score_of(mention) >= self._least_score(mention, rule, pack_names)
+        ]
         scores = {mention.spans: score_of(mention) for mention in mentions}
         return mark_occurrences(self._text, stay, best, scores=scores)
+
+    def _best_names(
+        self, mentions: Sequence[Mention], rule: TypeDecision
+    ) -> dict[Span, dict[str, Mention]]:
+        """Returns the best mention of each sure name, by the stretches of more than a sentence."""
+        best: dict[Span, dict[str, Mention]] = defaultdict(dict)
+        for mention in mentions:  # the best one of each name comes first
+            name, number = self._name(mention), self._stretches.number_of(mention)
+            is_sure = mention.score is not None and mention.score >= rule.high
+            if is_sure and name and not self._stretches.are_alone[number]:
+                best[self._stretches.spans[number]].setdefault(name, mention)
+        return best
+
+    def _like_best(self, mention: Mention, best: Mapping[Span, Mapping[str, Mention]]) -> Mention:
+        """Returns a mention with the score of the best one of its name in its stretch."""
+        stretch = self._stretches.spans[self._stretches.number_of(mention)]
+        like = best.get(stretch, {}).get(self._name(mention))
+        if like is None or mention.score is None:
+            return mention
+        return msgspec.structs.replace(mention, score=like.score)
+
+    def _least_score(
+        self, mention: Mention, rule: TypeDecision, pack_names: Collection[str]
+    ) -> float:
+        is_alone = self._stretches.are_alone[self._stretches.number_of(mention)]
+        least = rule.alone if is_alone else rule.low
+        return min(least, rule.known) if self._name(mention) in pack_names else least
 
     def _unsure(self, mentions: Sequence[Mention], rule: TypeDecision) -> set[str]:
         """Returns the names whose mentions stay only if they are known."""
@@ -197,10 +216,6 @@ class _TextDecision:
             return rule.ends
         number = self._stretches.number_of(mention)
         return rule.ends_alone if self._stretches.are_alone[number] else rule.ends
-
-
-def _with_score(mention: Mention, score: float | None) -> Mention:
-    return msgspec.structs.replace(mention, score=score)
 
 
 def _places(mentions: Iterable[Mention]) -> Counter[tuple[str, tuple[Span, ...]]]:
