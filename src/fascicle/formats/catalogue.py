@@ -127,6 +127,7 @@ _KNOWTATOR: Final = (
     "(.knowtator.xml), as CRAFT has it"
 )
 _WEB: Final = "JSON-LD with annotations as the W3C describes them, beside their texts"
+_STAM: Final = "annotation stores of STAM in JSON (.stam.json)"
 _WEBANNO: Final = "one document in WebAnno TSV 3, as INCEpTION exports it"
 _CAS: Final = "one document in UIMA CAS (JSON; XMI can be read), as INCEpTION exports it"
 _PARQUET: Final = "a folder with a table of mentions, for data frames, and one of documents"
@@ -158,6 +159,7 @@ _ROWS: Final = (
     _row("ace", _ACE, reads="ldc", many=True, annotated=False),
     _row("knowtator", _KNOWTATOR, reads="knowtator", many=True, annotated=False),
     _row("web-annotation", _WEB, reads="web_annotation", annotated=False),
+    _row("stam", _STAM, ends=".stam.json", reads="stam", annotated=False),
     _row("ontonotes", "names of OntoNotes", ends=".name", reads="ldc", many=True, annotated=False),
     _row("parquet", _PARQUET, ends=".parquet", module="parquet", many=True),
     _row(

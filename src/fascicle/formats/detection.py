@@ -35,6 +35,7 @@ from fascicle.formats.inception import MARK as WEBANNO
 from fascicle.formats.offset_tables import HEADER
 from fascicle.formats.predictions import find_columns
 from fascicle.formats.sources import format_of_folder
+from fascicle.formats.stam import MARK as STAM
 from fascicle.formats.tag_names import BEGIN, DOCSTART
 from fascicle.formats.text_tables import column_names, has_texts, longest_cell
 from fascicle.formats.unread import fields_argument
@@ -347,6 +348,8 @@ def _of_json(text: str, first: str, keys: Collection[str], path: str) -> str | N
         return "cas"
     if WEB_ANNOTATION.search(text):
         return "web-annotation"
+    if STAM.search(text):
+        return "stam"
     if {"idx", "sections"} <= set(keys) or _KAZU.match(text):
         return "kazu"
     is_array = first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")

@@ -30,6 +30,7 @@ from tests.formats.oracle import (
     licensed,
     office,
     records,
+    stam,
     standoff,
     texts,
     tokens,
@@ -55,6 +56,7 @@ ORACLES: Final = {
         webanno,
         cas,
         knowtator,
+        stam,
         web_annotation,
     )
     for one in module.ORACLES
