@@ -156,7 +156,7 @@ class Filter(_Layer):
         """Returns one patch for each document."""
         mentions_of = [_of_sources(document, self.layers) for document in documents]
         patches = self.judge.judge(documents, mentions_of)
-        return list(map(self._own, documents, patches))
+        return [self._own(*pair) for pair in zip(documents, patches, strict=True)]
 
 
 class _Retyper(Protocol):
@@ -183,7 +183,7 @@ class Type(_Layer):
         numbered = [document.having(id=str(at)) for at, document in enumerate(documents)]
         proposed = {document.id: _of_sources(document, self.layers) for document in numbered}
         patches = self.typer.retype(numbered, proposed)
-        return list(map(self._own, documents, patches))
+        return [self._own(*pair) for pair in zip(documents, patches, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
