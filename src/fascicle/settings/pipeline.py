@@ -103,11 +103,11 @@ class PipelineSettings(_Head, frozen=True, kw_only=True):
 
     Attributes:
         folder: of the pipeline, which relative paths begin at.
-        steps: kind and settings of each, in order.
+        steps: kind and settings of each (a `StepSettings` or a `RecogniserStep`), in order.
     """
 
     folder: str
-    steps: tuple[tuple[str, StepSettings | RecogniserStep], ...]
+    steps: tuple[tuple[str, Any], ...]
 
 
 def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
