@@ -20,7 +20,7 @@ from fascicle.pipeline import steps
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.runtime.combination.rules import RuleRequest
 from fascicle.runtime.places import from_anywhere
-from fascicle.runtime.wrapped import LinkedPredictor
+from fascicle.runtime.wrapped import WrappedPredictor, find_linker
 from fascicle.settings import steps as kinds
 from fascicle.settings.assertion import read_cues
 from fascicle.settings.choices import LINKED_MODEL, Choices
@@ -57,8 +57,10 @@ def open_settings(settings: PipelineSettings) -> Pipeline:
     """Opens the pipeline of settings; see `open_pipeline`."""
     steps: list[Any] = []
     try:
-        for kind, step in settings.steps:
-            steps.append(OPENERS[kind](step, settings))
+        if [kind for kind, _ in settings.steps] == ["recogniser"]:
+            steps.extend(_only_model(settings.steps[0][1]))
+        else:
+            steps.extend(OPENERS[kind](step, settings) for kind, step in settings.steps)
         pipeline = Pipeline(
             steps,
             name=settings.name,
@@ -76,10 +78,60 @@ def open_settings(settings: PipelineSettings) -> Pipeline:
     return pipeline
 
 
+def _only_model(settings: kinds.RecogniserStep) -> list[Any]:
+    return model_steps(
+        settings.model, settings.choices, name=settings.name, threads=settings.threads
+    )
+
+
 def _recogniser(settings: kinds.RecogniserStep, pipeline: PipelineSettings) -> Any:
     return recognise(
         open_model(settings.model, settings.choices, threads=settings.threads), settings.name
     )
+
+
+def model_steps(
+    model: str | tuple[str, ...],
+    choices: Choices,
+    *,
+    name: str = "",
+    threads: int,
+    finder: bool = False,
+) -> list[Any]:
+    """Returns a model with its choices as steps, of which one links.
+
+    The mentions are those of `fascicle.loading.open_model`. A step of its own also links what the
+    documents bring along, and can be left out.
+
+    Args:
+        model: see `fascicle.load`.
+        choices: about its mentions.
+        name: of the recogniser; that of the model by default.
+        threads: of the network.
+        finder: also note short forms before linking.
+    """
+    bare = msgspec.structs.replace(choices, link=(), ontology="")
+    predictor = open_model(model, bare, threads=threads)
+    opener = None
+    if choices.link or choices.ontology:
+        opener = find_linker(predictor, choices.link or None, ontology=choices.ontology)
+    if opener is None:
+        return [recognise(predictor, name or predictor.name)]
+    own: tuple[str, ...] = ()
+    if isinstance(predictor, WrappedPredictor):
+        own, predictor = predictor.own, predictor.before_links()
+    return [
+        recognise(predictor, name or predictor.name),
+        *([steps.Own(AbbreviationFinder(), name="abbreviations")] if finder else []),
+        steps.Own(opener.opened(), name="link"),
+        *([_settle(predictor, own)] if own else []),
+    ]
+
+
+def _settle(predictor: Annotator, own: tuple[str, ...]) -> steps.Settle:
+    sources = frozenset(predictor.sources)
+    mark = steps.fingerprint_of(sorted(sources), own)
+    return steps.Settle(name="own-names", drops=sources, own=own, fingerprint=mark)
 
 
 def recognise(predictor: Annotator, name: str) -> steps.Recognise:
@@ -327,14 +379,9 @@ class PipelineOpener:
         """
         if self.is_pipeline:
             return open_pipeline(self.given)
-        model = open_model(self.given, self.choices, threads=1)
-        finder = steps.Own(AbbreviationFinder(), name="abbreviations")
-        linked = any(isinstance(part, LinkedPredictor) for part in model.parts)
-        return Pipeline(
-            [recognise(model, model.name), *([finder] if linked else [])],
-            name=self.name,
-            segmenter=model.segmenter,
-        )
+        steps_of_model = model_steps(self.given, self.choices, threads=1, finder=True)
+        segmenter_name = steps_of_model[0].predictor.segmenter
+        return Pipeline(steps_of_model, name=self.name, segmenter=segmenter_name)
 
     @property
     def name(self) -> str:

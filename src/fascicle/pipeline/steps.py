@@ -16,6 +16,7 @@ from fascicle.core.document import Document, Link, Mention, MentionKey, Patch
 from fascicle.core.mention import overlapping_mentions
 from fascicle.runtime.combination.align import System, align
 from fascicle.runtime.combination.rules import Rule, combine
+from fascicle.runtime.settling import settle
 from fascicle.settings.steps import DropStep, Keep, PreferStep
 
 MENTIONS = frozenset({"mentions"})
@@ -246,6 +247,31 @@ class Drop(_Changing):
                 or (bool(vocabularies) and vocabularies <= set(settings.vocabularies))
             )
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settle(_Changing):
+    """Decides between own names and longer mentions of a model, once these may have links.
+
+    Attributes:
+        own: sources of the names.
+    """
+
+    own: tuple[str, ...]
+    needs: frozenset[str] = MENTIONS
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """Returns one patch for each document; see `fascicle.runtime.settling.settle`."""
+        return [self._settle(document) for document in documents]
+
+    def _settle(self, document: Document) -> Patch:
+        mentions = tuple(item for item in document.mentions if item.source in self.drops)
+        patch = settle(
+            Patch(add=mentions), step=self.name, is_own=lambda item: item.source in self.own
+        )
+        stay = {mention.key for mention in patch.add}
+        gone = tuple(mention.key for mention in mentions if mention.key not in stay)
+        return Patch(drop=gone, events=patch.events)
 
 
 class _Rules(Protocol):

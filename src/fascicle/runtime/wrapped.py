@@ -274,12 +274,20 @@ def add_links(
         UsageError: the packs of the linker have none of the types, or no concept of the ontology,
             which a predictor with links of its own cannot give either.
     """
+    opener = find_linker(predictor, linker, ontology=ontology)
+    return predictor if opener is None else LinkedPredictor(predictor, opener, keep=keep)
+
+
+def find_linker(
+    predictor: Annotator, linker: Places | None, *, ontology: str = ""
+) -> LinkerWithPacks | None:
+    """Returns the linker of `add_links`; ``None`` if ``"auto"`` is none."""
     if (
         linker == AUTO
         and not ontology
         and (predictor.links or not _covered_by_default(predictor.types))
     ):
-        return predictor
+        return None
     if linker is None:
         raise UsageError(
             f"nothing gives links in {ontology}; give a linker too, or leave out the argument "
@@ -301,7 +309,7 @@ def add_links(
             f"{linkers} only have "
             f"concepts of {covered}; leave the linker out, or give another one"
         )
-    return LinkedPredictor(predictor, opener, keep=keep)
+    return opener
 
 
 def _covered_by_default(types: Sequence[str]) -> bool:
@@ -340,7 +348,8 @@ class LinkedPredictor(WrappedPredictor):
         return f"link {packs}" + (f" in {self._found.ontology}" if self._found.ontology else "")
 
     @cached_property
-    def _linker(self) -> Linking:
+    def linker(self) -> Linking:
+        """The open linker."""
         return self._found.opened()
 
     @cached_property
@@ -364,7 +373,7 @@ class LinkedPredictor(WrappedPredictor):
             targets = list(
                 self._targets([documents[at] for at in numbers], [patches[at] for at in numbers])
             )
-            for at, answer in zip(numbers, self._linker.predict(targets), strict=True):
+            for at, answer in zip(numbers, self.linker.predict(targets), strict=True):
                 patches[at] = self._with_links(patches[at], answer)
         if not (own := self.own):
             return patches

@@ -44,6 +44,7 @@ from fascicle.serving.records import PackFacts, PipelineFacts, StepFacts, Vocabu
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.searching import HOW, FoundConcept, NameSearch
+from fascicle.text.annotator import Annotator
 
 OnStart = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
@@ -291,7 +292,9 @@ def _remove_links(document: Document, result: Document) -> Document:
 def _parts(pipeline: Pipeline) -> Iterator[Any]:
     """Yields the objects behind the steps: predictors and linkers."""
     for step in pipeline.steps:
-        yield getattr(step, "predictor", None) or getattr(step, "step", None) or step
+        behind = getattr(step, "predictor", None) or getattr(step, "step", None) or step
+        for part in behind.parts if isinstance(behind, Annotator) else (behind,):
+            yield getattr(part, "linker", part)
 
 
 def _packs_of(part: Any) -> Iterable[Pack]:
