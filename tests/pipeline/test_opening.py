@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from fascicle.core.document import Document
 from fascicle.errors import RecipeError, UsageError
+from fascicle.loading import load, open_model
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.settings.choices import Choices
 from fascicle.settings.pipeline import Shards
@@ -87,3 +89,26 @@ def test_a_service_takes_own_names(own: Path) -> None:
 def test_a_pipeline_that_is_not_there_is_not_taken_for_a_model(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="there is no pipeline at"):
         opener(str(tmp_path / "nowhere.toml"))()
+
+
+def test_a_step_of_its_own_links_the_mentions_of_a_model(tmp_path: Path) -> None:
+    load("biomed-fast", link="auto").save(tmp_path / "saved.toml")
+    for given in ("biomed-fast", str(tmp_path / "saved.toml")):
+        with PipelineOpener(given=given)() as pipeline:
+            (linking,) = [step.name for step in pipeline.steps if step.gives == {"links"}]
+            (linked,) = pipeline.of_batch([Document(id="1", text=TEXT)])
+            (bare,) = pipeline.of_batch([Document(id="1", text=TEXT)], without={linking})
+        assert linked.document is not None
+        assert bare.document is not None
+        assert any(mention.links for mention in linked.document.mentions)
+        assert not any(mention.links for mention in bare.document.mentions)
+
+
+def test_own_names_and_longer_names_with_links_are_settled_behind_the_links(own: Path) -> None:
+    (own.parent / "parts.tsv").write_text("Organ\tlung\n", encoding="utf-8")
+    choices = Choices(also=(str(own.parent / "parts.tsv"),), link="auto")
+    expected = open_model("biomed-fast", choices)("Lung cancer is common. The lung is large.")
+    with PipelineOpener(given="biomed-fast", choices=choices)() as pipeline:
+        (document,) = pipeline.stream(["Lung cancer is common. The lung is large."])
+    assert [(m.type, m.text) for m in document] == [("Disease", "Lung cancer"), ("Organ", "lung")]
+    assert document.mentions == expected.mentions
