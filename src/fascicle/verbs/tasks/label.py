@@ -47,7 +47,7 @@ class LabelRequest:
     Attributes:
         model: as `fascicle.load` takes it, or a pipeline: the mentions of all its steps are labels.
             ``None``: the mentions that the texts have; their score, or an attribute that states
-                one, is the probability.
+            one, is the probability.
         choices: about the mentions of a model; a pipeline has its own.
         files: texts, as `fascicle.annotate` takes them.
         output: the file to write.
