@@ -148,7 +148,7 @@ def _opener_of(args: Options) -> Callable[[HeldFields], Annotator]:
     def opened(held: HeldFields) -> Annotator:
         with pause_garbage_collection():
             predictor = open_model(model, choices, threads=threads, held=held_links(held), note=say)
-        _note_unread(args.described, predictor)
+        _note_unread(args.described, predictor.parts[0])
         if args.save_pipeline:
             predictor.save(args.save_pipeline, overwrite=args.overwrite)
         return predictor
