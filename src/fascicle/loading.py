@@ -179,7 +179,8 @@ def open_model(
     if packs and recognition is None:
         recognition, remaining = _choices_of_packs(packs, choices)
     elif choices.nested and not packs:
-        raise UsageError(f"nested is for term packs, and {model} is none; leave it out")
+        name = _names_of(model)[0]
+        raise UsageError(f"the argument nested is for term packs, and {name} is none; leave it out")
     predictor = load_all_types(
         model,
         threads=threads,
@@ -209,7 +210,9 @@ def _choices_of_packs(
     A pack that looks for fewer types finds other names than one whose mentions are filtered.
     """
     if choices.ends:
-        raise UsageError(f"ends is for models, and {packs[0]} is a term pack; leave it out")
+        raise UsageError(
+            f"the argument ends is for models, and {packs[0]} is a term pack; leave it out"
+        )
     beside = bool(choices.also) or choices.variants
     types_of_packs = {kind for pack in packs for kind in pack_types(pack)}
     types = tuple(kind for kind in choices.only if kind in types_of_packs or not beside)

@@ -59,8 +59,11 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Raises:
         FormatError: no store, or parts of it are in other files.
     """
+    text = read_whole_text(source)
+    if not text.strip():
+        return
     try:
-        store = msgspec.json.decode(read_whole_text(source), type=_Store)
+        store = msgspec.json.decode(text, type=_Store)
         content = _content_of(store, source.path)
     except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:
         message = f"this is no annotation store of STAM ({type(error).__name__}: {error})"

@@ -316,7 +316,7 @@ def refuse_choices(pipeline: str, choices: Choices) -> None:
     if changed:
         name, value = next(iter(changed.items()))
         raise UsageError(
-            f"{name} is chosen for a model, and {pipeline} is a pipeline; write {name} = "
+            f"the argument {name} is for models, and {pipeline} is a pipeline; write {name} = "
             f"{toml_value(value)} into its step recogniser, or give a model such as biomed"
         )
 
