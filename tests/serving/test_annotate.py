@@ -23,6 +23,7 @@ from fascicle.formats.files import read
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.serving.server import pipeline_openers
+from fascicle.settings.choices import Choices
 
 pytestmark = pytest.mark.loopback
 TEXTS = [
@@ -281,9 +282,10 @@ def test_many_clients_share_workers(served: Standing, offline: Pipeline) -> None
 
 
 def test_a_pipeline_is_not_served_without_the_links_that_its_file_asks_for(small: Path) -> None:
-    with pytest.raises(UsageError, match="link=false"):
-        pipeline_openers([str(small)], link=None)
-    (opening,) = pipeline_openers(["basic"], link=None).values()
+    bare = Choices(links=False)
+    with pytest.raises(UsageError, match="links = false into its step recogniser"):
+        pipeline_openers([str(small)], choices=bare)
+    (opening,) = pipeline_openers(["basic"], choices=bare).values()
     given = Document(id="a", text="Aspirin is for pain.")
     (result,) = opening().of_batch([given])
     assert result.document is not None

@@ -609,6 +609,53 @@ WEB = (
     ),
     _web("a selector of elements", {"type": "CssSelector", "value": "p > b"}, flawed=True),
 )
+
+
+def _stam(name: str, begin: int, end: int, cursor: str, *, resource: dict[str, str]) -> Given:
+    identifier = resource.get("@id") or resource["@include"]
+    offset = {
+        "@type": "Offset",
+        "begin": {"@type": cursor, "value": begin},
+        "end": {"@type": cursor, "value": end},
+    }
+    datum = {"@type": "AnnotationData", "@id": "D", "set": "types"}
+    drug = {"@type": "String", "value": "Drug"}
+    store = {
+        "@type": "AnnotationStore",
+        "resources": [{"@type": "TextResource", **resource}],
+        "annotationsets": [{"@id": "types", "data": [{**datum, "key": "class", "value": drug}]}],
+        "annotations": [
+            {
+                "@type": "Annotation",
+                "target": {"@type": "TextSelector", "resource": identifier, "offset": offset},
+                "data": [datum],
+            }
+        ],
+    }
+    files: dict[str, str | bytes] = {"a.store.stam.json": json.dumps(store)}
+    if "@include" in resource:
+        files[identifier] = TEXT
+    read = "a.store.stam.json"
+    wanted = (Page(TEXT, (DRUG,), "7"),)
+    return Given(name=name, format="stam", files=files, wanted=wanted, read=read)
+
+
+STAM = (
+    _stam(
+        "offsets from the end, and a type under another key",
+        -len(TEXT),
+        7 - len(TEXT),
+        "EndAlignedCursor",
+        resource={"@id": "7", "text": TEXT},
+    ),
+    _stam(
+        "a text in a file of its own",
+        0,
+        7,
+        "BeginAlignedCursor",
+        resource={"@include": "7.txt"},
+    ),
+)
 ALL: Final = (
     *DOCCANO,
     *LABEL_STUDIO,
@@ -621,4 +668,5 @@ ALL: Final = (
     *BIOC,
     *NATIVE,
     *WEB,
+    *STAM,
 )
