@@ -104,7 +104,8 @@ def _opening(manifest: Manifest) -> Iterator[str]:
         "English biomedical text, "
         "nested across types. It ships with Fascicle and runs without torch, network or GPU."
     )
-    call = f'fascicle.load("{manifest.name.partition("@")[0]}").annotate("{_EXAMPLE}")'
+    name = manifest.name.partition("@")[0]
+    call = f'fascicle.load("{name}").annotate(\n    "{_EXAMPLE}"\n)'
     yield from ("", "```python", "import fascicle", "", call, "```", "")
 
 
