@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import fascicle.plugins as plugins
-from fascicle.core.arguments import validate_arguments
+from fascicle.core.arguments import to_path_list, validate_arguments
 from fascicle.core.files.intact import check_files
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.runtime.places import find_model, from_anywhere, is_plugin, pack_folders
@@ -123,7 +123,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         InputError: a dictionary that cannot be read or holds no name.
     """
     choices = Choices(
-        also=_names_of(also),
+        also=to_path_list(also or (), name="also"),
         case=case,
         types="" if types is None else os.fspath(types),
         only=tuple(only),
@@ -139,13 +139,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     return open_model(model, choices, threads=threads, device=device, recognition=recognition)
 
 
-def _names_of(names: _ModelSource | None) -> tuple[str, ...]:
-    several = (names,) if isinstance(names, str | os.PathLike) else names or ()
-    return tuple(os.fspath(name) for name in several)
-
-
 def _link_of(link: _ModelSource | None) -> str | tuple[str, ...]:
-    return AUTO if link == AUTO else _names_of(link)
+    return AUTO if link == AUTO else to_path_list(link or (), name="link")
 
 
 def open_model(
@@ -179,7 +174,7 @@ def open_model(
     if packs and recognition is None:
         recognition, remaining = _choices_of_packs(packs, choices)
     elif choices.nested and not packs:
-        name = _names_of(model)[0]
+        name = to_path_list(model, name="model")[0]
         raise UsageError(f"the argument nested is for term packs, and {name} is none; leave it out")
     predictor = load_all_types(
         model,
@@ -196,7 +191,7 @@ def open_model(
         if summary := getattr(recogniser, "summary", ""):
             note(f"{path}: {summary}")
     composed.made_of = Composition(
-        model=tuple(map(from_anywhere, _names_of(model))),
+        model=tuple(map(from_anywhere, to_path_list(model, name="model"))),
         choices=choices.with_places(from_anywhere),
     )
     return composed
@@ -240,7 +235,7 @@ def open_own_names(
     Raises:
         UsageError: something else than a dictionary or a term pack.
     """
-    names = _names_of(also)
+    names = to_path_list(also or (), name="also")
     for name in names:
         if not (is_dictionary(name) or pack_folders(name)):
             where = "" if Path(name).expanduser().exists() else " (there is no such file)"
