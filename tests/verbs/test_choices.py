@@ -11,7 +11,7 @@ import pytest
 from tests.verbs.conftest import Result
 
 import fascicle
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Mention
 from fascicle.errors import OutputError, RecipeError, UsageError
 from fascicle.evaluation.systems.model import ModelRequest, predict
 from fascicle.formats.account import EventCounts
@@ -235,3 +235,32 @@ def test_what_load_did_not_open_cannot_be_saved(tmp_path: Path) -> None:
     wrapped = add_assertions(fascicle.load(OWN), True)
     with pytest.raises(UsageError, match=r"fascicle\.load"):
         wrapped.save(os.fspath(tmp_path / "x.toml"))
+
+
+def test_links_beside_no_links_are_refused_in_one_sentence(folder: Path) -> None:
+    with pytest.raises(UsageError, match="leave out link and ontology"):
+        fascicle.load(MODEL, links=False, link="basic")
+    with pytest.raises(UsageError, match="leave out link and ontology"):
+        fascicle.annotate("text-0.txt", "out.jsonl", model=MODEL, link=None, ontology="MESH")
+    assert not (folder / "out.jsonl").exists()
+
+
+def test_a_trace_writes_no_documents_and_saves_the_pipeline(
+    cli: Cli, refused: Callable[..., str], folder: Path
+) -> None:
+    asked = ("annotate", "text-0.txt", "--model", MODEL, "--trace")
+    for given in (("-o", "out.jsonl"), ("--json",), ("--segments",)):
+        assert f"leave out {given[0].replace('-o', '--output')}" in refused(*asked, *given)
+    assert not (folder / "out.jsonl").exists()
+    assert cli(*asked, "--save-pipeline", "saved.toml").code == 0
+    assert read_pipeline("saved.toml").name == "biomed-fast"
+
+
+def test_probabilities_of_gold_are_those_of_the_model_alone(
+    refused: Callable[..., str], folder: Path
+) -> None:
+    gold = Document(id="1", text="gout", mentions=(Mention(((0, 4),), "Disease"),))
+    fascicle.write("gold.jsonl", [gold])
+    asked = ("evaluate", "gold.jsonl", "--model", MODEL, "--distributions", "d.jsonl")
+    assert "--only" in refused(*asked, "--only", "Disease")
+    assert not (folder / "d.jsonl").exists()

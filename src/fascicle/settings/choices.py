@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from fascicle.errors import UsageError
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO
@@ -54,9 +55,13 @@ class Choices(Settings, frozen=True, kw_only=True):
     assertions: bool | str = False
 
     def __post_init__(self) -> None:
-        """Refuses choices of links beside the choice of none."""
+        """Refuses choices of links beside the choice of none.
+
+        Raises:
+            UsageError: there are some.
+        """
         if not self.links and (self.ontology or self.link not in ((), AUTO)):
-            raise ValueError("links = false leaves out all links; leave out link and ontology")
+            raise UsageError("links = false leaves out all links; leave out link and ontology")
 
     @property
     def linkers(self) -> tuple[str, ...]:

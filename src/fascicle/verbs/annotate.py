@@ -14,6 +14,7 @@ from threading import Thread
 from fascicle.core.progress import progress
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
+from fascicle.formats.catalogue import FORMATS
 from fascicle.formats.losses import HeldFields
 from fascicle.formats.outputs import STDOUT
 from fascicle.formats.report import ReadReport, WriteReport
@@ -24,7 +25,16 @@ from fascicle.text.annotator import Annotator
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say
-from fascicle.verbs.options import Overwrite, Threads, call, fills, option, reads, writes
+from fascicle.verbs.options import (
+    Overwrite,
+    Threads,
+    call,
+    fills,
+    first_given,
+    option,
+    reads,
+    writes,
+)
 from fascicle.verbs.process import pause_garbage_collection
 from fascicle.verbs.tasks.annotate import (
     AnnotateRequest,
@@ -39,6 +49,8 @@ _MODEL = (
     "row), a plug-in, or a term pack of index build; several packs are allowed; default: "
     f"{DEFAULT_MODEL}"
 )
+_OF_DOCUMENTS = ("output", "format", "json", "segments", "abbreviations", "resume", "strict")
+
 # characters of texts for which threads, and looking for unused objects, take longer than they save
 _SHORT = 1_000
 
@@ -157,8 +169,14 @@ def _opener_of(args: Options) -> Callable[[HeldFields], Annotator]:
 
 
 def _trace(args: Options, request: AnnotateRequest) -> int:
-    """Prints the trace of each document; returns the exit code."""
-    predictor = open_model(tuple(args.model or (DEFAULT_MODEL,)), shared.choices_of(args))
+    """Prints the trace of each document; returns the exit code.
+
+    Raises:
+        UsageError: options for documents, which are not written.
+    """
+    if option := first_given(args, _OF_DOCUMENTS):
+        raise UsageError(f"--trace prints changes in place of documents; leave out {option}")
+    predictor = _opener_of(args)(FORMATS["jsonl"].writer.holds)
     inputs = resolve_inputs(request.files, request.texts, request.reading)
     for _, document in inputs.documents(ReadReport()):
         emit({}, f"{document.id}\n{predictor.trace(document)}\n", as_json=False)

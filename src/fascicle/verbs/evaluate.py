@@ -309,6 +309,11 @@ def _models_of(args: Options) -> list[ModelRequest]:
         raise UsageError(
             "--distributions is for one model, but several were given; give one --model"
         )
+    if args.distributions and (left_out := choices.changed.keys() - {"ends"}):
+        raise UsageError(
+            "--distributions are those of the model alone, with no choice but --ends; leave out "
+            f"--{min(left_out)}"
+        )
     check_distributions(args.distributions or "", overwrite=args.overwrite)
     choices = msgspec.structs.replace(choices, assertions=args.facts)
     return [call(ModelRequest, args, model=model, choices=choices) for model in args.model]
