@@ -111,6 +111,15 @@ def test_a_file_gives_back_each_document(tmp_path: Path) -> None:
     assert "aspirin" not in content
 
 
+def test_labels_that_were_made_before_hidden_characters_were_left_out_are_read(
+    tmp_path: Path,
+) -> None:
+    older = Document(id="d0", text="asp\u00adirin ,")
+    path = file_of(tmp_path / "x.labels", drawn([older]))
+    (labels,) = read_labels(path, [older])
+    assert labels.document == older
+
+
 def test_texts_that_were_left_out_are_passed_over_and_others_are_an_error(tmp_path: Path) -> None:
     path = file_of(tmp_path / "x.labels", drawn([DOCUMENTS[0], DOCUMENTS[3]]))
     assert [one.document.id for one in read_labels(path, DOCUMENTS)] == ["d0", "d3"]

@@ -244,8 +244,8 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
             (which were left out, or were not given) are passed over.
 
     Yields:
-        The labels of each document of the file, in order; the documents are without characters that
-        print nothing.
+        The labels of each document of the file, in order; the documents are as they are printed, or
+        as they are if an older file is about that.
 
     Raises:
         InputError: the file cannot be read; or it was made for other texts.
@@ -253,23 +253,34 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
     """
     header, entries = read_entries(path)
     rules, tags = segmenter(header.segmenter).name, len(header.tags)
-    printed = map(as_printed, documents)
+    texts = iter(documents)
     for entry in entries:
         if isinstance(entry, End):
             return
-        document = next((document for document in printed if document.id == entry.id), None)
+        document = next((document for document in texts if document.id == entry.id), None)
+        labels = document and _labels_of(document, entry, rules=rules, tags=tags)
+        if labels:
+            yield labels
+            continue
         why = (
-            f"of {entry.id!r}, which is not among the texts, or not in the order in which they "
-            "were labelled"
+            f"for other text: {entry.id!r} was another text when it was labelled"
+            if document
+            else f"of {entry.id!r}, which is not among the texts, or not in the order in which "
+            "they were labelled"
         )
-        if document is not None:
-            words = document_words(document, rules)
-            if _is_about(entry, document, words):
-                yield unpack_labels(entry, document, words, tags=tags)
-                continue
-            why = f"for other text: {entry.id!r} was another text when it was labelled"
         advice = "give the same texts, or label these with fascicle label"
         raise InputError(f"{path} has labels {why}; {advice}", file=str(path), key=entry.id)
+
+
+def _labels_of(document: Document, entry: PackedLabels, *, rules: str, tags: int) -> Labels | None:
+    """Returns the labels of a document as it is printed, or as it is, for older files are about
+    that; ``None`` if they are about another text.
+    """
+    for view in (as_printed(document), document):
+        words = document_words(view, rules)
+        if _is_about(entry, view, words):
+            return unpack_labels(entry, view, words, tags=tags)
+    return None
 
 
 def _is_about(entry: PackedLabels, document: Document, words: Ints) -> bool:
