@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 from pathlib import Path
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import GOLD, Document, Mention
-from studies.conventions.replaced import names_of, replaced, with_other_names
+from studies.conventions.fresh import fresh_names
+from studies.conventions.replaced import Pool, in_other_cases, names_of, replaced, with_other_names
 
 _PIECES = st.lists(
     st.tuples(
@@ -61,7 +64,7 @@ def test_overlapping_mentions_stay_and_a_tenth_of_the_others_changes() -> None:
         mentions=tuple(Mention(spans=((0, end),), type="Gene", source=GOLD) for end in (5, 10)),
     )
     plain = [_document([("a ", "XY", "Gene.own")]) for _ in range(40)]
-    changed = with_other_names([nested, *plain], {"Gene": ["TP53"]}, random.Random(1))
+    changed = with_other_names([nested, *plain], Pool({"Gene": ["TP53"]}, {}), random.Random(1))
     assert len(changed) == 4
     assert all(one.text != plain[0].text for one in changed)
 
@@ -72,3 +75,42 @@ def test_names_that_are_not_looked_for_are_left_out(tmp_path: Path) -> None:
         "concept\ttype\tsurface\toff\nA:1\tGene\tTP53\t\nA:1\tGene\tcell\tcommon\nA:2\tGene\t12345\t\n"
     )
     assert names_of(table) == {"Gene": ["TP53"]}
+
+
+def test_half_of_the_names_of_a_type_are_newer_and_others_come_from_the_pack() -> None:
+    pool, drawn = (
+        Pool({"Gene": ["old"], "CellType": ["B cell"]}, {"Gene": ["new"]}),
+        random.Random(1),
+    )
+    names = [pool.name("Gene", drawn) for _ in range(1000)]
+    assert 400 < names.count("new") < 500
+    assert 400 < names.count("old") < 500
+    assert pool.name("CellType", drawn) == "B cell"
+    assert pool.name("Anatomy", drawn) == ""
+
+
+def test_documents_in_another_case_keep_their_mentions() -> None:
+    documents = [
+        msgspec.structs.replace(_document([("a ", "Xy", "Gene")]), id=str(number))
+        for number in range(400)
+    ]
+    changed = in_other_cases(documents, 0.2)
+    assert 50 < len(changed) < 110
+    assert len({one.text for one in changed}) == 3
+    assert {one.mentions for one in changed} == {documents[0].mentions}
+    assert all(one.id.partition(" in ")[2] in ("lower", "capitals", "title") for one in changed)
+
+
+def test_fresh_names_are_short_and_of_their_kind(tmp_path: Path) -> None:
+    tables = {
+        "hgnc": "symbol\tlocus_type\nACE2\tgene with protein product\nACE2P1\tpseudogene\n",
+        "cellosaurus-labels": "label\tdeprecated\nCalu-3\t0\nHeLa\t0\nCalu-9\t1\n",
+        "chebi-labels": "label\tdeprecated\nosimertinib\t0\nLSM-11554\t0\n",
+        "mondo": "label\tdeprecated\nobsolete ague\t0\nague, new\t0\nague\t0\n"
+        + "long " * 9
+        + "\t0\n",
+    }
+    for name, table in tables.items():
+        (tmp_path / f"{name}.tsv.gz").write_bytes(gzip.compress(table.encode()))
+    expected = {"Gene": "ACE2", "CellLine": "Calu-3", "Chemical": "osimertinib", "Disease": "ague"}
+    assert fresh_names(tmp_path) == {kind: [name] for kind, name in expected.items()}
