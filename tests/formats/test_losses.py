@@ -415,9 +415,11 @@ def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
     expected -= {"text-between-words", "ambiguous"}
     # held where there is a column for facts
     tables = {key: {"attributes"} for key in ("tsv", "csv", "xlsx")}
-    partly = {"pubtator": {"sections", "attributes"}, "kazu": {"sentences"}, **tables}.get(
-        name, set()
-    )
+    partly = {
+        "pubtator": {"sections", "attributes", "relations"},
+        "kazu": {"sentences"},
+        **tables,
+    }.get(name, set())
     assert set(report.losses) == expected | partly
     assert all(count == report.documents for count in report.losses.values())
     assert all(report.examples[code].startswith("d") for code in report.losses)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from fascicle.core.document import Document, Link, Mention, Section
+from fascicle.core.document import Document, Link, Mention, Relation, Section
 from fascicle.core.mention import display_identifier
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import detect, read, write
 
+DATA = os.environ.get("FASCICLE_DATA")
 TWO = """1|t|Aspirin and fever.
 1|a|Asthma was seen.
 1\t0\t7\tAspirin\tChemical\tD001241
@@ -44,8 +46,9 @@ def test_text_sections_and_links(tmp_path: Path) -> None:
     ]
     assert dict(first.mentions[1].attributes) == {"pubtator-id": " D005334"}
     assert dict(first.mentions[2].attributes) == {"pubtator-names": "asthma|fever"}
-    assert [(e.kind, e.code) for e in first.events] == [("loss", "relations-left-out")]
-    assert "CID 1" in first.events[0].message
+    concepts = (("entity1", "D001241"), ("entity2", "D005334"))
+    assert first.relations == (Relation(type="CID", attributes=concepts),)
+    assert (first.events, second.relations) == ((), ())
     assert second.text == "Only a title here"
     assert second.sections == (Section(0, 17, "title"),)
     assert second.mentions[0].links == ()
@@ -245,3 +248,52 @@ def test_a_tab_in_a_mention_is_a_blank_in_its_column(tmp_path: Path) -> None:
     write(tmp_path / "a.pubtator", [given])
     (found,) = read(tmp_path / "a.pubtator")
     assert (found.text, found.mentions, found.events) == (given.text, given.mentions, ())
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["CID\tD1\tD2", "Bind\tp|SUB|V||M\t6331\tNovel", "\t\t", "x y\t1\t2\tNo\ta\tb", "a\t1\t2\t"],
+)
+def test_relations_of_concepts_come_back_as_they_are(tmp_path: Path, row: str) -> None:
+    (document,) = _read(tmp_path, f"1|t|a\n1|a|b\n1\t{row}\n\n")
+    assert len(document.relations) == 1
+    assert write(tmp_path / "b", [document], format="pubtator").losses == {}
+    assert (tmp_path / "b").read_text() == f"1|t|a\n1|a|b\n1\t{row}\n\n"
+    assert write(tmp_path / "c", [document], format="bioc-json").losses == {}
+    (same,) = read(tmp_path / "c")
+    assert same.relations == document.relations
+
+
+ENDS = (("entity1", "D1"), ("entity2", "D2"))
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        Relation(type="CID", arguments=(("", ("gold", "X", ((0, 1),))),), attributes=ENDS),
+        Relation(type="7", attributes=ENDS),
+        Relation(type="a\tb", attributes=ENDS),
+        Relation(type="a", attributes=(*ENDS, ("novel", "x\ty"))),
+        Relation(type="a", attributes=(("entity1", "D\n1"), ENDS[1])),
+        Relation(type="a", attributes=ENDS[::-1]),
+        Relation(type="a", attributes=ENDS[:1]),
+        Relation(type="a"),
+        Relation(attributes=(("relation", "CID"), ("Chemical", "D1"), ("Disease", "D2"))),
+    ],
+)
+def test_relations_that_no_row_can_hold_are_counted(tmp_path: Path, relation: Relation) -> None:
+    mention = Mention(((0, 1),), "X")
+    document = Document(id="1", text="a", mentions=(mention,), relations=(relation,))
+    assert write(tmp_path / "b", [document], format="pubtator").losses == {"relations": 1}
+    (same,) = read(tmp_path / "b", format="pubtator")
+    assert (same.relations, same.events) == ((), ())
+
+
+@pytest.mark.skipif(DATA is None, reason="FASCICLE_DATA is not set")
+def test_biored_says_the_same_in_both_formats() -> None:
+    first, second = (
+        {one.id: sorted(one.relations, key=str) for one in read(Path(str(DATA)) / "biored" / name)}
+        for name in ("Test.PubTator", "Test.BioC.XML")
+    )
+    assert first == second
+    assert sum(map(len, first.values())) == 1163

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from fascicle.core.document import Document, Event, Link, Mention, Section
-from fascicle.core.effects import make_event
+from fascicle.core.document import Document, Link, Mention, Relation, Section
 from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors
 from fascicle.core.mention import link_text, parse_link
 from fascicle.core.wording import plural, shorten
@@ -29,6 +28,7 @@ from fascicle.formats.report import ReadReport, WriteReport
 _STEP: Final = "pubtator"
 RAW_ID: Final = "pubtator-id"
 _NAMES: Final = "pubtator-names"
+_OF_RELATION: Final = ("entity1", "entity2", "novel", "more")  # names of columns
 _TITLE: Final = "title"
 _TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _SEPARATORS: Final = re.compile(r"[|,;+]")
@@ -46,8 +46,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Links hold the ids as in the file; a CURIE is divided into its vocabulary and the id. A
     composite id (parts joined by ``|``, ``,``, ``;`` or ``+``) becomes several links if each part
     looks like an id, so the variants of tmVar (``c|SUB|A|123|T``) stay whole; the attribute
-    ``pubtator-id`` keeps the column where the links do not. Relation lines are counted in an event
-    and left out.
+    ``pubtator-id`` keeps the column where the links do not. Relations between concepts have no
+    arguments; their columns are attributes, with the names of BioRED in BioC.
 
     Args:
         source: the file.
@@ -87,7 +87,7 @@ class _Block:
     identifier: str = ""
     texts: dict[str, str] = field(default_factory=dict)
     rows: list[tuple[int, int, list[str]]] = field(default_factory=list)
-    relations: Counter[str] = field(default_factory=Counter)
+    relations: list[Relation] = field(default_factory=list)
     place: str = ""
     error: FormatError | None = None
 
@@ -148,7 +148,7 @@ class _Block:
                 at=place,
             )
         if not is_integer(columns[1]):
-            self.relations[columns[1]] += 1
+            self.relations.append(_relation_in(columns))
             return
         if len(columns) < 5 or not is_integer(columns[2]) or not columns[4].strip():
             raise FormatError(
@@ -177,8 +177,18 @@ def _document(block: _Block) -> Document:
             links=links,
             attributes=attributes,
         )
-    sections, events = _sections_of(title, abstract), _relation_events(block)
-    return collector.document(block.identifier, at=block.place, sections=sections, events=events)
+    return collector.document(
+        block.identifier,
+        at=block.place,
+        sections=_sections_of(title, abstract),
+        relations=tuple(block.relations),
+    )
+
+
+def _relation_in(columns: Sequence[str]) -> Relation:
+    """Returns the relation between concepts that a row states."""
+    values = "\t".join(columns[2:]).split("\t", len(_OF_RELATION) - 1)
+    return Relation(type=columns[1], attributes=tuple(zip(_OF_RELATION, values, strict=False)))
 
 
 def _sections_of(title: str, abstract: str) -> tuple[Section, ...]:
@@ -187,14 +197,6 @@ def _sections_of(title: str, abstract: str) -> tuple[Section, ...]:
     if abstract:
         sections.append(Section(len(title) + 1, len(title) + 1 + len(abstract), "abstract"))
     return tuple(sections)
-
-
-def _relation_events(block: _Block) -> tuple[Event, ...]:
-    if not block.relations:
-        return ()
-    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(block.relations.items()))
-    message = f"relations are not read ({kinds})"
-    return (make_event("relations-left-out", step=_STEP, message=message),)
 
 
 def parse_links(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
@@ -229,7 +231,7 @@ READER: Final = Reader(read=read)
 _HOLDS: Final = held_fields(
     "PubTator",
     "ids text-between-words mentions nested",
-    partly="sections links link-ontologies link-curies attributes",
+    partly="sections links link-ontologies link-curies attributes relations",
 )
 _LINE_BREAK: Final = re.compile(r"\r\n|[\r\n]")
 _NOT_IN_LINES: Final = re.compile(r"[\r\n\0]")
@@ -240,8 +242,8 @@ def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as lines.
 
     The section ``title`` is the title; a document without one is all title. Line breaks and NUL in
-    the text become blanks (offsets stay), which is counted; so are other sections, and links and
-    attributes that a line cannot hold.
+    the text become blanks (offsets stay), which is counted; so are other sections, and links,
+    attributes and relations that a line cannot hold.
 
     Raises:
         InputError: an id or a type that would break the lines.
@@ -260,7 +262,19 @@ def _encode(document: Document, report: WriteReport) -> bytes:
         report.lose("sections", document)
     rows = [f"{identifier}|t|{title}", f"{identifier}|a|{abstract}"]
     rows += ["\t".join(_columns(mention, document, text, report)) for mention in document.mentions]
+    rows += _relation_rows(document, report)
     return ("\n".join(rows) + "\n\n").encode()
+
+
+def _relation_rows(document: Document, report: WriteReport) -> Iterator[str]:
+    for relation in document.relations:
+        columns = [document.id, relation.type, *(value for _, value in relation.attributes)]
+        row = "\t".join(columns)
+        is_row = len(columns) >= 4 and not is_integer(relation.type)
+        if is_row and not _NOT_IN_LINES.search(row) and _relation_in(row.split("\t")) == relation:
+            yield row
+        else:
+            report.lose("relations", document)
 
 
 def _title_end(document: Document) -> int:

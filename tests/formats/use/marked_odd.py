@@ -137,7 +137,6 @@ PUBTATOR = (
         Page(
             "Lithium and tremor", (mark(0, 7, "Chemical", "D008094"), mark(12, 18, "Disease")), "7"
         ),
-        flawed=True,
     ),
     _given(
         "a title alone, and an id with letters",
