@@ -24,6 +24,8 @@ from studies.common import GRIDS, RESULTS, write_result
 NAME: Final = "combining-gains"
 CORPORA: Final = ("ncbi-disease", "genia-events", "genia-resplit", "bc5cdr")
 ALONE: Final = tuple(SYSTEMS)
+META: Final = name_of("meta2")
+UNION: Final = "SpanPred ∪ SEQ"
 Points = list[float]  # difference, lower and upper end
 
 
@@ -39,13 +41,15 @@ def scores_of(part: Part) -> dict[str, Scores]:
 
 
 def gains(part: Part) -> dict[str, dict[str, dict[str, Points]]]:
-    """Row -> single system -> measure -> difference with its interval."""
+    """Row -> single system, and of the filter also the union that it reads -> measure ->
+    difference with its interval.
+    """
     scores = scores_of(part)
     return {
         name: {
-            alone: {measure: _points(of, scores[alone], measure) for measure in MEASURES}
-            for alone in ALONE
-            if alone != name
+            other: {measure: _points(of, scores[other], measure) for measure in MEASURES}
+            for other in (*ALONE, *([UNION] if name == META else []))
+            if other != name
         }
         for name, of in scores.items()
     }

@@ -200,27 +200,11 @@ def _over_each(corpus: str, name: str, measure: str) -> list[Compared]:
 
 
 def _over_union(corpus: str) -> PaperRow:
-    """The filter over the union that it filters; only their differences to single systems have
-    intervals.
-    """
+    """The filter over the union that it filters."""
     what, _, recipe = NAMED[corpus]
-    alone = _best(corpus, "f1")
-    kept, union = (_points(corpus, name, alone, "f1") for name in (META, UNIONS[0]))
     return PaperRow(
         what=f"Table 1, {what}: Meta over its union",
-        found=(
-            Compared(
-                what=f"Meta less {UNIONS[0]}",
-                paper=round(_printed(corpus, META)["f1"] - _printed(corpus, UNIONS[0])["f1"], 1),
-                here=kept[0] - union[0],
-                doubt=BY_SENTENCE.get(corpus, ""),
-                corpus=corpus,
-                elsewhere=corpus in ELSEWHERE,
-                minutes=_trained(corpus, *(one for one in SYSTEMS if one in UNIONS[0])),
-            ),
-        )
-        if kept and union
-        else (),
+        found=tuple(_less(corpus, META, UNIONS[0], "f1")),
         remark=f"What the filter gains over the predictions that it reads; {UNPACK}.",
         table=f"{PAGE}#what-the-learned-filter-gains",
         commands=(recipe, GAINS),

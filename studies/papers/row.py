@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from studies.common import RESULTS
-from studies.papers.rule import Compared, Counted, Evidence, state_of
+from studies.papers.rule import NOT_AT_HAND, NOT_RUN, Compared, Counted, Evidence, state_of
+from studies.papers.settling import OPEN, needs
 from studies.tables.grids import markdown
 
 HEAD: Final = (
@@ -21,6 +22,7 @@ HEAD: Final = (
     "command",
     "results",
     "cost",
+    "what would settle it",
 )
 
 
@@ -65,7 +67,16 @@ class PaperRow:
             ", ".join(map(_linked, self.commands)) or "none",
             ", ".join(f"[{name}](../results/{name})" for name in self.results) or "none",
             self.cost(),
+            self.settling(),
         ]
+
+    def settling(self) -> str:
+        """What would settle the row if the numbers here are the true ones."""
+        if self.state == NOT_AT_HAND:
+            return "the file"
+        if self.state == NOT_RUN:
+            return "a run"
+        return "; ".join(needs(self.found)) if self.state in OPEN else "settled"
 
     def cost(self) -> str:
         """Minutes of training behind the comparisons; a run that serves several of them counts

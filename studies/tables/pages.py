@@ -37,7 +37,8 @@ from studies.labels import rows as label_rows
 from studies.linking import tables as link_tables
 from studies.multilabel import touching
 from studies.packs import tables as pack_tables
-from studies.papers import PAPERS
+from studies.papers import PAPERS, summary
+from studies.papers.row import PaperRow
 from studies.papers.row import table as paper_table
 from studies.parts import cells as parts_cells
 from studies.parts import vote as teachers_vote
@@ -124,6 +125,11 @@ def _paper(name: str) -> str:
     return paper_table(PAPERS[name]())
 
 
+def _papers() -> dict[str, list[PaperRow]]:
+    """The rows of all papers."""
+    return {name: make() for name, make in PAPERS.items()}
+
+
 def _cells(name: str) -> str:
     """F1 of each type of each corpus on dev."""
     return parts_cells.table(_grid(name), _grid(name).results)
@@ -137,6 +143,8 @@ def _binder(number: int) -> Callable[[], str]:
 # beside `first`; their plans have both corpora sentence by sentence
 BEST_OF = ("span-heads", "bundling")
 TABLES: Mapping[str, Callable[[], str]] = {
+    "papers-claims": lambda: summary.claims(_papers()),
+    "papers-counts": lambda: summary.counts(_papers()),
     **{f"papers-{name}": functools.partial(_paper, name) for name in PAPERS},
     "front": decision_tables.largest,
     "training": front.training,

@@ -1,0 +1,86 @@
+"""What would settle a row: the smallest number that the rule itself accepts."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studies.papers import PAPERS
+from studies.papers.rule import NOT_AT_HAND, REPRODUCED, Compared
+from studies.papers.settling import OPEN, needs, seeds_needed, texts_needed
+from studies.papers.summary import CLAIMS, claims, counts
+
+_POINTS = st.floats(-9, 9, allow_nan=False)
+_PAPERS = {name: make() for name, make in PAPERS.items()}
+
+
+def _alone(here: float, arm: float, deviation: float, paper: float = 1.0) -> Compared:
+    return Compared(
+        what="a less b",
+        paper=paper,
+        here=here,
+        low=here - arm,
+        high=here + arm,
+        deviation=deviation,
+    )
+
+
+def test_seeds_by_hand() -> None:
+    one = _alone(1.2, 0.5, 1.0)
+    # sqrt(0.25 + (1.96 * sqrt(2 / k)) ** 2) is below 1.2, with the border of a twentieth, from k = 9
+    arms = {k: math.hypot(0.5, 1.96 * math.sqrt(2 / k)) for k in (8, 9)}
+    settled = {k: 1.2 - arm > 0.05 * 2 * arm for k, arm in arms.items()}
+    assert settled == {8: False, 9: True}
+    assert seeds_needed(one) == 9
+
+
+@given(here=_POINTS, arm=st.floats(0.1, 9), paper=_POINTS)
+def test_fewer_texts_do_not_settle_it(here: float, arm: float, paper: float) -> None:
+    one = dataclasses.replace(_alone(here, arm, 0.0, paper), seeds=3)
+    factor = texts_needed(one)
+    if factor is None:
+        return
+    verdicts = []
+    for share in (factor, factor / 1.1):
+        scale = 1 / math.sqrt(share)
+        narrow = dataclasses.replace(one, low=here - arm * scale, high=here + arm * scale)
+        verdicts.append(narrow.verdict not in OPEN)
+    assert verdicts[0]
+    assert factor == 1 or not verdicts[1]
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (_alone(1.2, 0.5, 1.0), "9 seeds"),
+        (dataclasses.replace(_alone(1.2, 0.5, 0), doubt="x"), "a pair without its doubt"),
+        (_alone(1.2, 1.5, 0), "1.9 times the test texts, since these allow ±1.5"),
+        (_alone(0.01, 1.5, 0), "no number of texts, if the difference is as near to none as here"),
+        (
+            dataclasses.replace(_alone(1.2, 0.5, 0), low=None, high=None),
+            "an interval, from the predictions of both systems",
+        ),
+    ],
+)
+def test_words(one: Compared, words: str) -> None:
+    assert list(needs([one])) == [words]
+
+
+def test_every_open_row_says_what_would_settle_it() -> None:
+    rows = [row for rows in _PAPERS.values() for row in rows]
+    assert all((row.settling() == "settled") == (row.state not in OPEN) for row in rows)
+    assert all(row.settling() for row in rows)
+    assert all(row.needs for row in rows if row.settling() == "the file" and not row.found)
+    assert {row.state for row in rows} >= {NOT_AT_HAND, REPRODUCED}
+
+
+def test_each_paper_has_claims_and_all_rows_are_counted() -> None:
+    assert {claim.paper for claim in CLAIMS} == set(PAPERS)
+    assert claims(_PAPERS).count("\n") >= len(CLAIMS)
+    last = counts(_PAPERS).strip().splitlines()[-1].strip("| ").split(" | ")
+    *groups, everything = map(int, last[1:])
+    assert sum(groups) == everything == sum(map(len, _PAPERS.values()))
