@@ -134,6 +134,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     data, left_out = _windows_to_learn(recipe, data)
     notes = [
         *inputs.notes,
+        *_description_notes(recipe, parts),
         *_width_notes(widths, heads),
         *_context_notes(recipe.reading, data),
         *left_out,
@@ -373,23 +374,30 @@ def _descriptions_of(
 
 
 def _read_descriptions(path: str, recipe: Recipe, parts: Parts) -> TypeDescriptions:
-    """Reads the descriptions of the types of train.
-
-    A file may also describe types that corpus.types leaves out, and types without a name in a
-    dictionary.
-    """
+    """Reads the descriptions of the types of train; others that the file has are left out."""
     described = read_types(path)
+    if not set(parts.types) <= set(described.names):  # the message is about what should fit
+        names = [name for name in described.names if not _is_left_out(name, recipe, parts)]
+        check_types(described.select(names) if names else described, parts.types, origin=path)
+    return described.select([name for name in described.names if name in parts.types])
+
+
+def _description_notes(recipe: Recipe, parts: Parts) -> Iterator[str]:
+    """Yields a line for each file that describes types without gold in train."""
+    for path in {head.needs.types for head in recipe.heads().values() if head.needs.types}:
+        absent = [
+            repr(name)
+            for name in read_types(path).names
+            if name not in parts.types and not _is_left_out(name, recipe, parts)
+        ]
+        if absent:
+            yield f"{path} describes {', '.join(absent)}, which train has no mention of: left out"
+
+
+def _is_left_out(name: str, recipe: Recipe, parts: Parts) -> bool:
+    """True for a type that corpus.types leaves out, or of which a dictionary has no name."""
     selection = recipe.corpus.types if recipe.corpus else None
-    names = [
-        name
-        for name in described.names
-        if name in parts.types
-        or (name not in parts.untaught and (not selection or selection.keeps(name)))
-    ]
-    # a file that fits nothing is refused below
-    described = described.select(names) if names else described
-    check_types(described, parts.types, origin=path)
-    return described
+    return name in parts.untaught or bool(selection and not selection.keeps(name))
 
 
 def with_answering_head(manifest: Manifest, name: str) -> Manifest:
