@@ -113,6 +113,7 @@ XML = {"xml", "lxml"}  # a reader of XML must refuse entities first, and is then
 SAFE_XML = {
     "fascicle.core.files.elements",  # refuses declarations of entities, and bounds what it keeps
     # the class of an element alone
+    "fascicle.formats.gate_xml",
     "fascicle.formats.knowtator",
     "fascicle.formats.ldc",
     "fascicle.formats.bioc_files",

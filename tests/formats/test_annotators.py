@@ -80,6 +80,37 @@ def test_names_in_the_last_column_of_conllu(tmp_path: Path) -> None:
         of(tmp_path, "a.conllu", CONLLU.replace("NE=B-PER", "Entity=(e1-person"))
 
 
+@pytest.mark.parametrize(
+    ("token", "words", "name"),
+    [
+        ("S-Disease", ("_", "_"), "Parkinson 's"),
+        ("B-Disease", ("_", "_"), "Parkinson 's disease"),
+        ("E-Disease", ("_", "_"), "the Parkinson 's"),
+        ("O", ("_", "_"), ""),
+        ("_", ("ner=S-Disease", "ner=O"), "Parkinson"),
+        ("B-Disease", ("NE=B-Disease", "NE=I-Disease"), "Parkinson 's disease"),
+    ],
+)
+def test_a_tag_beside_a_token_of_several_words_of_conllu_is_theirs(
+    tmp_path: Path, token: str, words: tuple[str, str], name: str
+) -> None:
+    """Stanza writes `ner` beside the token alone (stanza/models/common/doc.py, `Token.to_dict`)."""
+    tags = {"B": ("O", "E-Disease"), "E": ("B-Disease", "O")}.get(token[0], ("O", "O"))
+    blank = "\t_" * 7
+    rows = [
+        f"1\tthe{blank}\tner={tags[0]}",
+        f"2-3\tParkinson's{blank}\tstart_char=4|ner={token}",
+        f"2\tParkinson{blank}\t{words[0]}",
+        f"3\t's{blank}\t{words[1]}",
+        f"4\tdisease{blank}\tner={tags[1]}",
+        f"4.1\tdisease{blank}\tEntity=(e1",
+    ]
+    documents = of(tmp_path, "a.conllu", "\n".join(rows) + "\n")
+    assert documents[0].text == "the Parkinson 's disease"
+    assert found(documents) == [[(name, "Disease")] if name else []]
+    assert not documents[0].events
+
+
 def test_a_file_of_one_pair_of_spacy(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.json"):
         assert found(of(tmp_path, name, json.dumps(PAIRS[0]))) == [

@@ -313,6 +313,25 @@ def test_content_inside_a_line_neither_joins_nor_cuts_words(
     assert found.text == shown
 
 
+@pytest.mark.parametrize(
+    ("forms", "left_out"),
+    [
+        ("<tex-math>a</tex-math><mml:math><mml:mi>α</mml:mi></mml:math>", ""),
+        ("<mml:math><mml:mi>α</mml:mi></mml:math><tex-math>a</tex-math>", ""),
+        ("<tex-math>a</tex-math><inline-graphic/>", "formulas as TeX 1, pictures in lines 1"),
+    ],
+)
+def test_of_several_forms_of_a_formula_nothing_is_left_out_if_one_is_read(
+    tmp_path: Path, forms: str, left_out: str
+) -> None:
+    """JATS: `alternatives` holds forms of one and the same object."""
+    body = f"<body><p>x <inline-formula><alternatives>{forms}</alternatives></inline-formula></p></body>"
+    (found,) = of(tmp_path, body.replace("<mml:", "<").replace("</mml:", "</"))
+    assert [event.message.partition(": ")[2] for event in found.events] == [left_out][
+        not left_out :
+    ]
+
+
 def test_blocks_of_a_cell_are_apart(tmp_path: Path) -> None:
     cell = (
         "<td><p>asthma</p><p>gout<inline-formula><tex-math>a</tex-math></inline-formula></p></td>"

@@ -70,6 +70,7 @@ SHAPES: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
         },
         [("Task", "parse text"), ("Generic", "It")],
     ),
+    ("data-labels", {"data": "Bonn ist", "label": [[0, 4, "LOC"]]}, [("LOC", "Bonn")]),
     ("text", {"text": "nothing said"}, []),
     ("tokens-ner-tags", {"tokens": ["a", "Bonn"], "ner_tags": ["O", "B-LOC"]}, [("LOC", "Bonn")]),
     (

@@ -126,6 +126,7 @@ _KNOWTATOR: Final = (
     "a folder, or a .zip, of .txt files and annotation of Knowtator "
     "(.knowtator.xml), as CRAFT has it"
 )
+_GATE: Final = "documents of GATE in its own XML (its JSON, bdocjs, is read as records)"
 _WEB: Final = "JSON-LD with annotations as the W3C describes them, beside their texts"
 _STAM: Final = "annotation stores of STAM in JSON (.stam.json)"
 _WEBANNO: Final = "one document in WebAnno TSV 3, as INCEpTION exports it"
@@ -158,6 +159,7 @@ _ROWS: Final = (
     _row("offsets", _OFFSETS, reads="offset_tables", many=True, annotated=False),
     _row("ace", _ACE, reads="ldc", many=True, annotated=False),
     _row("knowtator", _KNOWTATOR, reads="knowtator", many=True, annotated=False),
+    _row("gate-xml", _GATE, reads="gate_xml", annotated=False),
     _row("web-annotation", _WEB, reads="web_annotation", annotated=False),
     _row("stam", _STAM, ends=".stam.json", reads="stam", annotated=False),
     _row("ontonotes", "names of OntoNotes", ends=".name", reads="ldc", many=True, annotated=False),

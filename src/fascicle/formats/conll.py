@@ -35,11 +35,11 @@ from fascicle.formats.tag_names import (
     BEGIN,
     DOCSTART,
     Conll2012Rows,
+    ConlluRows,
     add_io_prefixes,
     columns_beside_numbers,
     is_conllu,
     is_fact,
-    parse_conllu_row,
 )
 
 _STEP: Final = "conll"
@@ -243,7 +243,7 @@ class _Parser:
         # str.split() would also split at the other spaces of Unicode, which may stand in tokens.
         columns = line.split("\t") if by_tab else [part for part in line.split(" ") if part]
         if self._tab is None and self._options.tag_columns == (-1,) and is_conllu(columns):
-            self._of_row = parse_conllu_row
+            self._of_row = ConlluRows()
         if self._of_row is not None:
             self._tab = by_tab
             return self._row_of_kind(columns, number)

@@ -82,6 +82,7 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
         ),
         "collection": "bioc",
         "XMI": "cas",
+        "GateDocument": "gate-xml",
         **dict.fromkeys(("article", "pmc-articleset"), "jats"),
         **dict.fromkeys(("TEI", "TEI.2", "teiCorpus"), "tei"),
     }

@@ -68,6 +68,15 @@ def first_alternative(content: Any) -> Any:
     return next(filter(_is_shown, parts), parts[0] if parts else ())
 
 
+def _is_ignorable(element: Any) -> bool:
+    """True if the document says that a program which does not know an element leaves it out
+    (ECMA-376, part 3, 7.2).
+    """
+    root = element.getroottree().getroot()
+    names = attribute(root, "Ignorable").split()
+    return any(str(element.tag).startswith(f"{{{root.nsmap.get(name)}}}") for name in names)
+
+
 def _is_shown(part: Any) -> bool:
     names = attribute(part, "Requires").split()
     is_of_office = all("/office/" in str(part.nsmap.get(name)) for name in names)
@@ -103,7 +112,7 @@ class RunReader:
         """True if an element is not of the text; counts it."""
         what = SKIPPED.get(local_tag(element))
         if what is None and not _KNOWN.match(str(element.tag)):
-            what = "parts of other programs"
+            what = "" if _is_ignorable(element) else "parts of other programs"
         if what is not None:
             self.left_out[what] += 1
         return what is not None

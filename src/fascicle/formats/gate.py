@@ -1,19 +1,20 @@
-"""JSON of GATE (``bdocjs``), as gatenlp and the plugin Format_Bdoc write it: sets of annotations
-beside the text.
+"""Documents of GATE: sets of annotations beside the text, and their JSON (``bdocjs``), as gatenlp
+and the plugin Format_Bdoc write it.
 
-The format is described at https://gatenlp.github.io/gateplugin-Format_Bdoc/bdoc_document.html.
+The JSON is described at https://gatenlp.github.io/gateplugin-Format_Bdoc/bdoc_document.html.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document
+from fascicle.core.document import GOLD, Document, Event
 from fascicle.core.mention import Span
+from fascicle.core.wording import plural
 from fascicle.formats.collect import MentionCollector, text_facts
 from fascicle.formats.offset_units import UTF16, Conversion, conversion, convert_spans
 
@@ -22,32 +23,42 @@ _PYTHON, _JAVA = "p", "j"  # code points, and UTF-16 units
 _KEY: Final = "Key"  # the set of reference annotation, by GATE's convention
 _WORD, _SENTENCE = "Token", "Sentence"
 _STRUCTURE: Final = frozenset({_WORD, _SENTENCE, "SpaceToken", "Split"})
+_MARKUP: Final = "Original markups"  # the set of the tags that the file of a text had
 
 
-class _Annotation(msgspec.Struct):
+class GateAnnotation(msgspec.Struct):
+    """Annotation with its offsets."""
+
     type: str
     start: int
     end: int
     features: dict[str, Any] = {}
 
 
-class _Set(msgspec.Struct):
-    annotations: list[_Annotation] = []
+class GateSet(msgspec.Struct):
+    """Annotations of one set."""
+
+    annotations: list[GateAnnotation] = []
 
 
-class _Record(msgspec.Struct):
+class GateDocument(msgspec.Struct):
+    """Text with the annotation sets of each name.
+
+    Attributes:
+        text: of the document.
+        annotation_sets: by their names; the default set has the empty name.
+        features: facts about the document.
+        offset_type: ``"p"`` if offsets count code points, ``"j"`` for UTF-16 units.
+    """
+
     text: str
-    annotation_sets: dict[str, _Set]
+    annotation_sets: dict[str, GateSet]
     features: dict[str, Any] = {}
-    offset_type: str = "p"
+    offset_type: str = _PYTHON
 
 
 def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, str]) -> Document:
-    """Makes a document from a record.
-
-    The mentions of the only set, of ``Key``, or else of the set without a name are gold; other sets
-    are sources of their own. Features are attributes. Annotations of the types ``Token`` and
-    ``Sentence`` are words and sentences.
+    """Makes a document from a record, see `make_document`.
 
     Args:
         record: with ``text`` and ``annotation_sets``.
@@ -57,7 +68,27 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
     Raises:
         ValueError: a part has another form, or the unit of the offsets is unknown.
     """
-    stated = msgspec.convert(record, _Record)
+    return make_document(msgspec.convert(record, GateDocument), identifier, meta=meta)
+
+
+def make_document(
+    stated: GateDocument, identifier: str, *, meta: dict[str, str], events: Iterable[Event] = ()
+) -> Document:
+    """Makes a document from one of GATE.
+
+    The mentions of the only set, of ``Key``, or else of the set without a name are gold; other sets
+    are sources of their own. Features are attributes. Annotations of the types ``Token`` and
+    ``Sentence`` are words and sentences. Tags of the original file are left out.
+
+    Args:
+        stated: what the file has.
+        identifier: id of the document.
+        meta: further facts.
+        events: of the reader.
+
+    Raises:
+        ValueError: a part has another form, or the unit of the offsets is unknown.
+    """
     if stated.offset_type not in (_PYTHON, _JAVA):
         raise ValueError(
             f"offset_type is {stated.offset_type!r}; allowed are {_PYTHON} and {_JAVA}"
@@ -79,20 +110,29 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         sentences=_ranges(stated, _SENTENCE, convert),
         words=_ranges(stated, _WORD, convert),
         meta={**meta, **text_facts(stated.features)},
+        events=(*events, *_markup_note(stated)),
     )
 
 
-def _mentions(stated: _Record) -> dict[str, list[_Annotation]]:
+def _markup_note(stated: GateDocument) -> Iterator[Event]:
+    """Yields a note of the tags of the original file, if there are any."""
+    if (tags := stated.annotation_sets.get(_MARKUP)) and tags.annotations:
+        count = plural(len(tags.annotations), "annotation")
+        message = f"{count} of the set {_MARKUP} are tags of the original file, and are left out"
+        yield Event(step=STEP, kind="note", code="tags-left-out", message=message)
+
+
+def _mentions(stated: GateDocument) -> dict[str, list[GateAnnotation]]:
     """Returns the annotations of each set that are mentions, without the sets that have none."""
-    mentions: defaultdict[str, list[_Annotation]] = defaultdict(list)
+    mentions: defaultdict[str, list[GateAnnotation]] = defaultdict(list)
     for name, layer in stated.annotation_sets.items():
         for annotation in layer.annotations:
-            if annotation.type not in _STRUCTURE:
+            if name != _MARKUP and annotation.type not in _STRUCTURE:
                 mentions[name].append(annotation)
     return mentions
 
 
-def _ranges(stated: _Record, kind: str, convert: Conversion) -> tuple[Span, ...] | None:
+def _ranges(stated: GateDocument, kind: str, convert: Conversion) -> tuple[Span, ...] | None:
     """Returns the annotations of a type in the first set that has it; ``None`` if there are
     none.
     """

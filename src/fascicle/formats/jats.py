@@ -67,7 +67,8 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
 # Elements that are left out -> their name in the event.
 _OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
-        **dict.fromkeys(("tex-math", "annotation"), "formulas as TeX"),
+        "tex-math": "formulas as TeX",
+        "annotation": "",  # of MathML: the formula that stands before it, in another form
         "object-id": "ids of objects",
         "permissions": "permissions of figures",
         **dict.fromkeys(("alt-text", "long-desc"), "descriptions of pictures"),
@@ -240,14 +241,15 @@ class Blocks:
             self._line.add(_AFTER.get(name))
 
     def _first_alternative(self, element: Element, kind: str, level: Level) -> None:
-        """Adds the first of several forms of the same content that has a text, and counts those
-        that have none.
+        """Adds the first of several forms of the same content that has a text, so that nothing is
+        left out; counts all of them if none has.
         """
-        for child in element:
-            is_text = local_name(child.tag) not in _OUT and has_text(child)
+        readable = (
+            child for child in element if local_name(child.tag) not in _OUT and has_text(child)
+        )
+        first = next(readable, None)
+        for child in element if first is None else (first,):
             self._child(child, kind, level)
-            if is_text:
-                return
 
     def _kind(self, element: Element, name: str, kind: str) -> str:
         """Returns the kind of the blocks of an element, from its name, type and title and from

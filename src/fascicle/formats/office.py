@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
-from fascicle.core.wording import plural
+from fascicle.core.wording import plural, shorten
 from fascicle.errors import FormatError, InputError, import_extra
 from fascicle.formats.brat_write import ZIP_DATE
 from fascicle.formats.extraction import package_errors, read_zip_package
@@ -26,10 +26,11 @@ from fascicle.formats.predictions import find_columns
 from fascicle.formats.report import ReadReport, WriteReport, list_counts
 from fascicle.formats.sheets import MAX_ROWS, Sheet, Workbook, escape
 from fascicle.formats.tables import TSV, Rows, TableOptions, table_held_fields
-from fascicle.formats.text_tables import TextTableOptions, documents_of_rows
+from fascicle.formats.text_tables import TextTableOptions, documents_of_rows, has_texts
 
 _SHEET_STEP: Final = "xlsx"
 _MAX_CELL: Final = 32_767  # characters
+_MOST_TITLES: Final = 5  # rows above the names of the columns
 _NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
 _UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
 
@@ -58,18 +59,50 @@ def _read_sheets(
     if not sheets:
         return
     sheet, *unread = sheets
-    header = rows[0][1]
+    titles = _count_titles(rows, options)
+    header = rows[titles][1]
     if find_columns("\t".join(header)):
         raise FormatError(
             f"the sheet {sheet.name!r} is a table of mentions without texts; save it as CSV to "
             "compare its mentions with others",
             at=source.path,
         )
-    events = (*_sheet_events(sheet, unread), *book.events(), *sheet.line.events(_SHEET_STEP))
-    padded = ((number, cells + [""] * (len(header) - len(cells))) for number, cells in rows)
+    events = (
+        *_title_notes(rows[:titles]),
+        *_sheet_events(sheet, unread),
+        *book.events(),
+        *sheet.line.events(_SHEET_STEP),
+    )
+    padded = (
+        (number, cells + [""] * (len(header) - len(cells))) for number, cells in rows[titles:]
+    )
     for document in documents_of_rows(padded, source, options=options, report=report):
         yield document.with_events(*events) if events else document
         events = ()
+
+
+def _count_titles(rows: Sequence[tuple[int, list[str]]], options: TextTableOptions) -> int:
+    """Returns how many rows above the names of the columns have one cell alone, as a title has; 0
+    if no row after them names the columns of texts.
+    """
+    wanted = [name.strip().lower() for name in options.text.split(",")]
+    for count, (_, cells) in enumerate(rows[: _MOST_TITLES + 1]):
+        lowered = [cell.strip().lower() for cell in cells]
+        if set(wanted) <= {*lowered} if options.text else has_texts("\t".join(cells)):
+            return count
+        if len(list(filter(None, lowered))) > 1:
+            return 0
+    return 0
+
+
+def _title_notes(rows: Sequence[tuple[int, list[str]]]) -> Iterator[Event]:
+    """Yields a note of the rows above the names of the columns, if there are any."""
+    if rows:
+        titles = shorten("; ".join("".join(cells).strip() for _, cells in rows))
+        message = (
+            f"{plural(len(rows), 'row')} above the names of the columns are no texts: {titles}"
+        )
+        yield Event(step=_SHEET_STEP, kind="note", code="rows-left-out", message=message)
 
 
 def _sheet_events(sheet: Sheet, unread: Sequence[Sheet]) -> Iterator[Event]:

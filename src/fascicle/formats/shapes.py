@@ -191,6 +191,7 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             id="id",
         ),
         "text-labels": JsonShape(text="text", entities="label", id="id"),
+        "data-labels": JsonShape(text="data", entities="label", id="id"),  # of doccano 1.5
         "pubannotation": JsonShape(
             reader="pubannotation",
             needs=(("text", str), ("denotations", list)),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -154,6 +155,10 @@ _END: Final = "#end document"
 _FACT: Final = re.compile(r"#\s?(?:[\w.:-]+\s*=\s|(?:newdoc|newpar)\b)")
 _BRACKETS: Final = re.compile(r"(?:\((?P<kind>[^()*]+))?\*?(?P<end>\))?")
 _NUMBER: Final = re.compile(r"\d+(?P<part>[-.]\d+)?")
+# prefix of a token -> those of its first word, the words between, and its last word
+_PARTS: Final = MappingProxyType(
+    {"B": "BII", "I": "III", "E": "IIE", "L": "IIL", "S": "BIE", "U": "BIL"}
+)
 _NAMED: Final = re.compile(r"(?:^|\|)(?:NE|NER|Entity|entity|ner|ne)=([^|]*)")
 
 
@@ -190,23 +195,50 @@ class Conll2012Rows:
         return columns[3], [tag]
 
 
-def parse_conllu_row(columns: Sequence[str]) -> tuple[str, list[str]] | None:
-    """Returns the token of a row of CoNLL-U and its tag, which is in MISC; ``None`` for parts and
-    empty nodes.
+class ConlluRows:
+    """Reader of the rows of CoNLL-U, whose tags are in MISC.
 
-    Raises:
-        ValueError: names in another notation than tags.
+    The tag of a token of several words is that of its words, if these have none: Stanza writes
+    tags beside tokens.
     """
-    number = _NUMBER.fullmatch(columns[0])
-    if number is not None and number["part"]:
-        return None
-    match = _NAMED.search(columns[9])
-    tag = match[1] if match is not None and match[1] != "_" else "O"
-    if not is_tag(tag):
-        raise ValueError(
-            f"the names in MISC ({tag!r}) are not tags such as B-PER; convert them first"
-        )
-    return columns[1], [tag]
+
+    def __init__(self) -> None:
+        """Starts outside of any token of several words."""
+        self._first = self._last = "0"
+        self._tag = "O"
+
+    def __call__(self, columns: Sequence[str]) -> tuple[str, list[str]] | None:
+        """Returns the word of a row and its tag; ``None`` for tokens of several words and empty
+        nodes.
+
+        Raises:
+            ValueError: names in another notation than tags.
+        """
+        number = _NUMBER.fullmatch(columns[0])
+        part = (number and number["part"]) or ""
+        if part.startswith("."):
+            return None
+        match = _NAMED.search(columns[9])
+        tag = match[1] if match is not None and match[1] != "_" else "O"
+        if not is_tag(tag):
+            raise ValueError(
+                f"the names in MISC ({tag!r}) are not tags such as B-PER; convert them first"
+            )
+        if part:
+            (self._first, self._last), self._tag = columns[0].split("-"), tag
+            return None
+        inherited = self._tag_of_part(columns[0])
+        return columns[1], [inherited if tag == "O" else tag]
+
+    def _tag_of_part(self, number: str) -> str:
+        """Returns the tag of a word as a part of its token; ``O`` behind the token."""
+        if self._tag == "O":
+            return "O"
+        place = 0 if number == self._first else 2 if number == self._last else 1
+        tag = _PARTS[self._tag[0]][place] + self._tag[1:]
+        if place == 2:
+            self._tag = "O"
+        return tag
 
 
 def is_conllu(columns: Sequence[str]) -> bool:

@@ -107,10 +107,10 @@ def _relations(draft: Draft, hand: Hand) -> dict[str, Any]:
     }
 
 
-def _listed(field: str) -> Callable[[Draft, Hand], dict[str, Any]]:
+def _listed(field: str, *, text: str = "text") -> Callable[[Draft, Hand], dict[str, Any]]:
     def make(draft: Draft, hand: Hand) -> dict[str, Any]:
         marks = [[*_place(draft, one, hand), one.type] for one in draft.marks]
-        return {"id": draft.id, "text": draft.parts[0], field: marks}
+        return {"id": draft.id, text: draft.parts[0], field: marks}
 
     return make
 
@@ -311,6 +311,7 @@ ORACLES: Final = (
     _shape("spacy-json", _spacy, named=False),
     _shape("doccano", _listed("labels")),
     _shape("text-labels", _listed("label")),
+    _shape("data-labels", _listed("label", text="data")),
     _shape("doccano-relations", _relations),
     Oracle(
         name="pubannotation",

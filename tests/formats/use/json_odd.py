@@ -96,7 +96,6 @@ DOCCANO = (
         "doccano in one list, whose text is called data",
         [{"id": 1, "data": TEXT, "label": [[0, 7, "Drug"]]}],
         Page(TEXT, (DRUG,), "1"),
-        flawed=True,
     ),
 )
 LABEL_STUDIO = (
@@ -484,19 +483,6 @@ GATE = (
         "GATE with offsets of Java",
         _bdoc(f"{SMILE} Aspirin", "j", Key=[("Drug", 3, 10)]),
         Page(f"{SMILE} Aspirin", (mark(2, 9, "Drug"),)),
-    ),
-    Given(
-        name="GATE in XML",
-        format="bioc",
-        files={
-            "a.xml": "<?xml version='1.0'?><GateDocument version='3'><TextWithNodes><Node "
-            "id='0'/>Aspirin<Node id='7'/>"
-            "</TextWithNodes><AnnotationSet Name='Key'><Annotation Id='0' Type='Drug' "
-            "StartNode='0' EndNode='7'/>"
-            "</AnnotationSet></GateDocument>"
-        },
-        wanted=(Page("Aspirin", (DRUG,)),),
-        flawed=True,
     ),
 )
 RECORDS = (

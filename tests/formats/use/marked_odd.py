@@ -375,7 +375,6 @@ PAPERS = (
             "mula> cells.</p></body>",
         ),
         "On\n\nWe saw α cells.",
-        flawed=True,
     ),
     _xml(
         "an abstract in another language, and keywords",

@@ -118,7 +118,6 @@ WORD: Final = (
                 "<w:document ", '<w:document xmlns:zz="urn:unknown" mc:Ignorable="zz" '
             ),
         ),
-        flawed=True,
     ),
     _word(
         "a control in a word",
@@ -506,7 +505,6 @@ EXCEL: Final = (
         "a title above the table",
         workbook([["Table S1. Texts"], [], *_ROWS]),
         ("1", "Lithium helps"),
-        flawed=True,
     ),
     _sheet(
         "sheets in another order than their parts",

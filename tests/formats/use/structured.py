@@ -323,4 +323,50 @@ KNOWTATOR = (
         ),
     ),
 )
-ALL = (*BIOC, *MEDLINE, *JATS, *TEI, *KNOWTATOR)
+
+
+def _gate(text: str, sets: str, *, head: str = "<?xml version='1.0' encoding='UTF-8'?>") -> bytes:
+    document = (
+        f"{head}\n<GateDocument version='3'>\n<TextWithNodes>{text}</TextWithNodes>\n{sets}\n"
+        "</GateDocument>"
+    )
+    return document.encode("cp1252" if "1252" in head else "utf-8")
+
+
+def _gate_set(name: str, *annotations: tuple[str, int, int]) -> str:
+    rows = "".join(
+        f"<Annotation Id='{number}' Type='{kind}' StartNode='{start}' EndNode='{end}'>\n"
+        "<Feature>\n  <Name className='java.lang.String'>rule</Name>\n"
+        "  <Value className='java.lang.String'>Drug1</Value>\n</Feature>\n</Annotation>\n"
+        for number, (kind, start, end) in enumerate(annotations)
+    )
+    return f"<AnnotationSet{name and f' Name={name!r}'}>\n{rows}</AnnotationSet>"
+
+
+GATE = (
+    Given(
+        name="nodes whose numbers count a line end as two characters",
+        format="gate-xml",
+        files={
+            "a.xml": _gate(
+                "<Node id='0'/>Gout\r\n<Node id='6'/>Aspirin<Node id='13'/>",
+                _gate_set("", ("Token", 0, 6), ("Drug", 6, 13)),
+            )
+        },
+        wanted=(Page("Gout\nAspirin", (mark(5, 12, "Drug"),), "a"),),
+    ),
+    Given(
+        name="a set of tags of the original file beside the reference",
+        format="gate-xml",
+        files={
+            "a.xml": _gate(
+                "<Node id='0'/>Caf\xe9 &amp; <Node id='7'/>Aspirin<Node id='14'/>",
+                _gate_set("Original markups", ("paragraph", 0, 14))
+                + _gate_set("Key", ("Drug", 7, 14)),
+                head="<?xml version='1.0' encoding='windows-1252'?>",
+            )
+        },
+        wanted=(Page("Caf\xe9 & Aspirin", (mark(7, 14, "Drug"),), "a"),),
+    ),
+)
+ALL = (*BIOC, *MEDLINE, *JATS, *TEI, *KNOWTATOR, *GATE)

@@ -1,12 +1,9 @@
-"""The packages spaCy 3.8.18, dkpro-cassis 0.12 and gatenlp 1.0.8: their own objects, saved by
-them.
-"""
+"""The packages spaCy 3.8.18 and dkpro-cassis 0.12: their own objects, saved by them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import gatenlp
 import pytest
 import spacy
 from cassis import Cas, TypeSystem
@@ -66,21 +63,3 @@ def test_fascicle_reads_what_cassis_writes(name: str, tmp_path: Path) -> None:
         types.to_xml(folder / "TypeSystem.xml")
         cas.to_xmi(folder / name) if name == "a.xmi" else cas.to_json(folder / name)
         assert all_seen(read(folder / name)) == [(text, marks)]
-
-
-@pytest.mark.parametrize("unit", ["p", "j"])
-def test_fascicle_reads_what_gatenlp_writes(unit: str, tmp_path: Path) -> None:
-    """The unit is in `offset_type`: code points of Python, or UTF-16 of Java.
-
-    Of a text that ends with a character of two units, gatenlp saves an end there as if it were of
-    one."""
-    for seed, drafts in made(TASTE, name=f"gate {unit}"):
-        path = tmp_path / f"{seed}.bdocjs"
-        text, marks = text_of(drafts[0], ""), marks_of(drafts[0], "")
-        if text[-1] > "\uffff":
-            marks = frozenset(one for one in marks if one[1] < len(text))
-        doc = gatenlp.Document(text)
-        for start, end, kind in marks:
-            doc.annset("Key").add(start, end, kind)
-        path.write_text(doc.save_mem(fmt="bdocjs", offset_type=unit), encoding="utf-8")
-        assert all_seen(read(path)) == [(text, marks)], seed
