@@ -33,7 +33,6 @@ from fascicle.settings.inputs import (
 )
 from fascicle.settings.recipes.corpora import MixtureSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
-from fascicle.settings.types import TypeDescriptions, check_types, read_types
 from fascicle.terms.finding import make_finder
 from fascicle.terms.matcher import (
     DictionaryReport,
@@ -55,7 +54,7 @@ from fascicle.training.recogniser.data import (
     training_set,
     with_mentions,
 )
-from fascicle.training.recogniser.prototypes import DrawSettings, draw_types
+from fascicle.training.recogniser.descriptions import description_notes, descriptions_of
 from fascicle.version import VERSION
 
 _COVERED = 0.99
@@ -134,7 +133,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     data, left_out = _windows_to_learn(recipe, data)
     notes = [
         *inputs.notes,
-        *_description_notes(recipe, parts),
+        *description_notes(recipe, parts),
         *_width_notes(widths, heads),
         *_context_notes(recipe.reading, data),
         *left_out,
@@ -175,7 +174,7 @@ def _build(
             apart=recipe.decision.apart or msgspec.UNSET,
         ),
         encoder=pretrained.encoder.origin,
-        descriptions=_descriptions_of(recipe, parts, pretrained),
+        descriptions=descriptions_of(recipe, parts, pretrained),
         corpora=parts.learnt() or msgspec.UNSET,
         inputs=inputs.facts,
     )
@@ -345,59 +344,6 @@ def _for_model_folder(head: AnyHead, width: int | None) -> AnyHead:
     if path := head.needs.types:
         head = msgspec.structs.replace(head, types=Path(path).name)
     return head if width is None else msgspec.structs.replace(head, width=width)
-
-
-def _descriptions_of(
-    recipe: Recipe, parts: Parts, pretrained: Pretrained
-) -> dict[str, TypeDescriptions]:
-    """Returns the type descriptions of each head of a recipe that needs them.
-
-    Args:
-        recipe: of the run.
-        parts: its corpus.
-        pretrained: its encoder.
-
-    Raises:
-        RecipeError: see ``settings.types.read_types``, ``check_types`` and
-            ``prototypes.draw_types``.
-    """
-    descriptions: dict[str, TypeDescriptions] = {}
-    for name, head in recipe.heads().items():
-        if head.needs.drawn:
-            draw = DrawSettings(
-                number=head.needs.drawn, seed=recipe.seed, segmenter=recipe.reading.segmenter
-            )
-            descriptions[name] = draw_types(parts.train, parts.types, pretrained, draw=draw)
-        elif path := head.needs.types:
-            descriptions[name] = _read_descriptions(path, recipe, parts)
-    return descriptions
-
-
-def _read_descriptions(path: str, recipe: Recipe, parts: Parts) -> TypeDescriptions:
-    """Reads the descriptions of the types of train; others that the file has are left out."""
-    described = read_types(path)
-    if not set(parts.types) <= set(described.names):  # the message is about what should fit
-        names = [name for name in described.names if not _is_left_out(name, recipe, parts)]
-        check_types(described.select(names) if names else described, parts.types, origin=path)
-    return described.select([name for name in described.names if name in parts.types])
-
-
-def _description_notes(recipe: Recipe, parts: Parts) -> Iterator[str]:
-    """Yields a line for each file that describes types without gold in train."""
-    for path in {head.needs.types for head in recipe.heads().values() if head.needs.types}:
-        absent = [
-            repr(name)
-            for name in read_types(path).names
-            if name not in parts.types and not _is_left_out(name, recipe, parts)
-        ]
-        if absent:
-            yield f"{path} describes {', '.join(absent)}, which train has no mention of: left out"
-
-
-def _is_left_out(name: str, recipe: Recipe, parts: Parts) -> bool:
-    """True for a type that corpus.types leaves out, or of which a dictionary has no name."""
-    selection = recipe.corpus.types if recipe.corpus else None
-    return name in parts.untaught or bool(selection and not selection.keeps(name))
 
 
 def with_answering_head(manifest: Manifest, name: str) -> Manifest:
