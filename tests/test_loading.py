@@ -16,7 +16,7 @@ import pytest
 from fascicle.core.files import intact
 from fascicle.core.files.intact import check_files
 from fascicle.errors import FascicleError, ModelError
-from fascicle.loading import load, read_manifest
+from fascicle.loading import check_settings, load, read_manifest
 from fascicle.runtime import places
 from fascicle.runtime.places import find_model, path_to_load, shipped_models
 from fascicle.settings.folders.described import FILTER, TYPER
@@ -252,3 +252,21 @@ def test_the_path_of_a_folder_that_is_called_like_a_shipped_model(
             assert find_model(path_to_load(called)).resolve() == tmp_path / called
     assert path_to_load("mine") == "mine"
     assert path_to_load(model) == str(model)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"model": "biomedd"}, "there is no model 'biomedd'; did you mean 'biomed'"),
+        ({"threshold": 2}, "threshold must be a number from 0.0 to 1.0"),
+        ({"threshold": {"Disease": 3}}, "threshold must be"),
+        ({"also": ["gone.tsv"]}, r"gone\.tsv \(there is no such file\) is not a list of names"),
+        ({"case": "lower"}, "case must be 'auto', 'exact' or 'any'"),
+    ],
+)
+def test_settings_are_checked_before_anything_is_opened(
+    arguments: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(FascicleError, match=sentence):
+        check_settings({"model": "biomed", "also": [], **arguments})
+    check_settings({"model": "biomed", "also": []})

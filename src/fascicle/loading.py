@@ -5,26 +5,27 @@ Only this module knows both the runtime and, through lazy imports, torch models.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 import fascicle.plugins as plugins
-from fascicle.core.arguments import to_path_list, validate_arguments
+from fascicle.core.arguments import check_call, to_path_list, validate_arguments
 from fascicle.core.files.intact import check_files
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.runtime.places import find_model, from_anywhere, is_plugin, pack_folders
 from fascicle.settings.base import Positive, Share
-from fascicle.settings.choices import Choices, Composition
+from fascicle.settings.choices import Choices, Composition, Opening
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.best import description_file, is_checkpoint, model_folder
 from fascicle.settings.folders.described import FILTER, file_sha256
-from fascicle.settings.folders.manifest import Manifest, check_open_types, read_manifest
+from fascicle.settings.folders.manifest import check_open_types, read_manifest
 from fascicle.settings.folders.vocabularies import AUTO, is_dictionary, is_pack, pack_types
 from fascicle.settings.inputs import Case, RecognitionSettings
 from fascicle.settings.recipes.ensemble import (
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
     from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.settings.recipes.filter import FilterManifest
     from fascicle.text.annotator import Annotator
 
 DEFAULT_MODEL = "biomed"
@@ -139,6 +139,23 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     return open_model(model, choices, threads=threads, device=device, recognition=recognition)
 
 
+def check_settings(arguments: Mapping[str, Any]) -> None:
+    """Checks arguments of `load` as far as possible before anything is opened.
+
+    Args:
+        arguments: by their names, with ``model`` and ``also``.
+
+    Raises:
+        UsageError: a value that is not allowed, or own names that are none.
+        ModelError: there is no such model.
+    """
+    function, model = inspect.unwrap(load), arguments["model"]
+    check_call(function, inspect.signature(function), **arguments)
+    if not (pack_folders(model) or is_dictionary(model) or is_plugin(model)):
+        _ = is_checkpoint(model) or find_model(model)
+    _check_own_names(to_path_list(arguments["also"], name="also"))
+
+
 def _link_of(link: _ModelSource | None) -> str | tuple[str, ...]:
     return AUTO if link == AUTO else to_path_list(link or (), name="link")
 
@@ -170,7 +187,7 @@ def open_model(
     """
     from fascicle.runtime.composing import ALL_LINKS, compose
 
-    packs, remaining = pack_folders(model), choices
+    packs, remaining, stated = pack_folders(model), choices, recognition
     if packs and recognition is None:
         recognition, remaining = _choices_of_packs(packs, choices)
     elif choices.nested and not packs:
@@ -194,7 +211,41 @@ def open_model(
         model=tuple(map(from_anywhere, to_path_list(model, name="model"))),
         choices=choices.with_places(from_anywhere),
     )
+    opening = Opening(
+        composition=composed.made_of,
+        threads=threads,
+        device=device,
+        recognition=stated,
+        fingerprint=composed.fingerprint,
+    )
+    composed.reopening = reopen, (msgspec.json.encode(opening),)
     return composed
+
+
+@lru_cache(maxsize=1)  # a worker gets the same model with each task
+def reopen(opening: bytes) -> Annotator:
+    """Opens a model that another process sent, by what `open_model` wrote down of it.
+
+    Args:
+        opening: an `Opening` as JSON.
+
+    Raises:
+        ModelError: the files are those of another model now.
+    """
+    wanted = msgspec.json.decode(opening, type=Opening)
+    model = open_model(
+        wanted.composition.model,
+        wanted.composition.choices,
+        threads=wanted.threads,
+        device=wanted.device,
+        recognition=wanted.recognition,
+    )
+    if model.fingerprint != wanted.fingerprint:
+        raise ModelError(
+            f"{wanted.composition.model[0]} is another model here than in the process that sent "
+            "it; give both the same files"
+        )
+    return model
 
 
 def _choices_of_packs(
@@ -236,6 +287,17 @@ def open_own_names(
         UsageError: something else than a dictionary or a term pack.
     """
     names = to_path_list(also or (), name="also")
+    _check_own_names(names)
+    bare = RecognitionSettings(links=False)
+    return [
+        load_all_types(
+            name, case=case, recognition=bare if pack_folders(name) and not links else None
+        )
+        for name in names
+    ]
+
+
+def _check_own_names(names: Sequence[str]) -> None:
     for name in names:
         if not (is_dictionary(name) or pack_folders(name)):
             where = "" if Path(name).expanduser().exists() else " (there is no such file)"
@@ -245,13 +307,6 @@ def open_own_names(
                 "a term pack; name one of these, or join models with fascicle ensemble",
                 file=name,
             )
-    bare = RecognitionSettings(links=False)
-    return [
-        load_all_types(
-            name, case=case, recognition=bare if pack_folders(name) and not links else None
-        )
-        for name in names
-    ]
 
 
 def load_all_types(
@@ -464,7 +519,7 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     """Opens the ensemble of a folder; small members are kept in memory, large ones opened anew
     for each call.
     """
-    from fascicle.runtime.ensemble import EnsemblePredictor
+    from fascicle.runtime.ensemble import EnsemblePredictor, check_members
 
     manifest = read_ensemble(folder)
     places = [folder / MEMBERS / name for name in manifest.members]
@@ -476,7 +531,7 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
                 f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the "
                 "ensemble again"
             )
-    _check_members(folder, device)
+    check_members(folder, device)
     size = sum(
         file.stat().st_size
         for place in [*places, *judged]
@@ -493,27 +548,6 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     if size <= TOGETHER:
         members, judges = [cache(member) for member in members], [cache(judge) for judge in judges]
     return EnsemblePredictor(manifest, members, judge=judges[0] if judges else None)
-
-
-def _check_members(folder: Path, device: str | None) -> None:
-    """Raises an error for a device that a part of an ensemble cannot use, before any part is
-    opened.
-    """
-    manifest = read_ensemble(folder)
-    places = [folder / MEMBERS / name for name in manifest.members]
-    for place in filter(is_ensemble, places):
-        _check_members(place, device)
-    models = [place for place in places if not is_ensemble(place) and not is_pack(place)]
-    parts: list[Manifest | FilterManifest] = [read_manifest(place) for place in models]
-    if manifest.rule == "meta":
-        from fascicle.settings.recipes.filter import read_filter_manifest
-
-        parts.append(read_filter_manifest(folder / FILTER_FOLDER))
-    for part in parts:
-        if part.runtime == "onnx":
-            from fascicle.core.session import check_device  # late: it needs numpy
-
-            check_device(device, of=f"{folder} has the part {part.name}, which")
 
 
 @contextmanager

@@ -14,11 +14,12 @@ import catalogue
 import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
+from spacy.training import Example
 from tests.pages import blocks
 
 import fascicle
 from fascicle.core.document import Document
-from fascicle.errors import ModelError
+from fascicle.errors import FascicleError, ModelError
 from fascicle.interop.spacy import create
 
 ROOT = Path(__file__).parents[2]
@@ -198,14 +199,14 @@ def test_a_pipeline_with_another_model_than_that_it_was_saved_with_is_refused(
 def test_a_batch_that_fails_goes_to_the_handler(monkeypatch: pytest.MonkeyPatch) -> None:
     nlp, failed = pipeline(), list[str]()
     component = nlp.get_pipe("fascicle")
-    whole = component._marked
+    whole = component._mark
 
     def fail(doc: Doc, document: Document) -> Doc:
         if "Nothing" in doc.text:
             raise ValueError("a bad text")
         return whole(doc, document)
 
-    monkeypatch.setattr(component, "_marked", fail)
+    monkeypatch.setattr(component, "_mark", fail)
     with pytest.raises(ValueError, match="a bad text"):
         list(nlp.pipe(TEXTS))
     nlp.set_error_handler(lambda name, proc, docs, error: failed.extend(doc.text for doc in docs))
@@ -225,3 +226,31 @@ def test_the_page_for_users_of_spacy(capsys: pytest.CaptureFixture[str]) -> None
     (code,) = (block for block in blocks(page, "python") if "spacy" in block)
     exec(compile(code, "coming-from.md", "exec"), {})
     assert "('Aspirin', 'Chemical', 'MESH:D001241'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"model": "biomedd"}, "there is no model 'biomedd'; did you mean 'biomed'"),
+        ({"threshold": 2}, "threshold must be a number from 0.0 to 1.0"),
+        ({"also": ["gone.tsv"]}, r"gone\.tsv \(there is no such file\)"),
+    ],
+)
+def test_settings_are_checked_when_the_component_is_added(
+    settings: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(FascicleError, match=sentence):
+        spacy.blank("en").add_pipe("fascicle", config=settings)
+
+
+def test_entities_are_scored() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("fascicle", config={"model": MODEL, "only": ["Chemical"], "link": None})
+    gold = {TEXTS[0]: (0, 7, "Chemical"), "Water is wet.": (0, 5, "Chemical")}
+    examples = [
+        Example.from_dict(nlp.make_doc(text), {"entities": [entity]})
+        for text, entity in gold.items()
+    ]
+    found = [(ent.start_char, ent.end_char) for ent in nlp(TEXTS[0]).ents]
+    assert found == [(0, 7), (32, 39)]  # one right, one beside gold; one gold is missed
+    assert nlp.evaluate(examples)["ents_f"] == pytest.approx(2 / (2 + 2))

@@ -21,7 +21,8 @@ from fascicle.core.mention import Link as Link
 from fascicle.core.mention import Mention as Mention
 from fascicle.core.mention import MentionKey as MentionKey
 from fascicle.core.mention import Relation as Relation
-from fascicle.core.wording import plural
+from fascicle.core.results import list_first
+from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError
 
 LINKED: Final = "linked"  # code of the event that names the origin of links
@@ -32,8 +33,7 @@ Abbreviation = tuple[Span, Span]
 class TextMention:
     """A mention together with its text, as iteration over a document yields it.
 
-    It has the attributes of a `Mention` (``type``, ``spans``, ``start``, ``end``, ``score``,
-    ``source``, ``links``, ``attributes``).
+    It has the attributes of a `Mention`.
 
     Attributes:
         mention: the mention itself.
@@ -58,11 +58,55 @@ class TextMention:
         ends = {"start": self.mention.start, "end": self.mention.end, "text": self.text}
         return {**ends, **msgspec.to_builtins(own)}
 
-    def __getattr__(self, name: str) -> Any:
-        """Returns an attribute of the mention."""
-        # Not `self.mention`: an unfinished copy has none yet, and the attribute access would
-        # recurse.
-        return getattr(object.__getattribute__(self, "mention"), name)
+    @property
+    def type(self) -> str:
+        """Entity type."""
+        return self.mention.type
+
+    @property
+    def spans(self) -> Fragments:
+        """Sorted, disjoint ``(start, end)``."""
+        return self.mention.spans
+
+    @property
+    def start(self) -> int:
+        """First character, in code points."""
+        return self.mention.start
+
+    @property
+    def end(self) -> int:
+        """One past the last character, in code points."""
+        return self.mention.end
+
+    @property
+    def score(self) -> float | None:
+        """Probability, or ``None``."""
+        return self.mention.score
+
+    @property
+    def source(self) -> str:
+        """Origin of the mention."""
+        return self.mention.source
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Ontology entries that it refers to."""
+        return self.mention.links
+
+    @property
+    def attributes(self) -> tuple[tuple[str, str], ...]:
+        """Further facts as ``(name, value)`` pairs."""
+        return self.mention.attributes
+
+    @property
+    def key(self) -> MentionKey:
+        """``(source, type, spans)``: unique in a document."""
+        return self.mention.key
+
+    @property
+    def rank(self) -> tuple[float, int, int]:
+        """Sort key for choosing between mentions, see `Mention.rank`."""
+        return self.mention.rank
 
     def __repr__(self) -> str:
         """Returns type, text and offsets in one line."""
@@ -214,6 +258,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         lacks are left out.
         """
         return {**msgspec.to_builtins(self), "mentions": [mention.to_dict() for mention in self]}
+
+    def __repr__(self) -> str:
+        """Returns the id, the beginning of the text and the first mentions in one line."""
+        mentions = list_first([*self])
+        return f"<Document {self.id!r} {shorten(self.text)!r}{mentions and f': {mentions}'}>"
 
     def _repr_html_(self) -> str:
         """Returns HTML for notebooks: the text with its mentions marked."""

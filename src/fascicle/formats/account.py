@@ -143,6 +143,10 @@ class Account:
         self.folders: set[str] = set()
         self.events = EventCounts()
 
+    def __repr__(self) -> str:
+        """Returns the account as one line of text."""
+        return f"<Account: {self.sentence()}>"
+
     @property
     def aside(self) -> int:
         """Number of documents set aside after an error (or files that could not be read to the

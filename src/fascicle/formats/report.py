@@ -218,7 +218,7 @@ def _scored(mention: Mention) -> str:
     return mention.type if mention.score is None else f"{mention.type} {mention.score:.2f}"
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class WriteReport:
     """Counts of what a writer wrote, and of what its format could not hold.
 
@@ -237,6 +237,12 @@ class WriteReport:
     examples: dict[str, str] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
     aside: FailedDocuments = field(default_factory=FailedDocuments)
+
+    def __repr__(self) -> str:
+        """Returns the numbers of documents, mentions and losses in one line."""
+        losses = f", {plural(self.losses.total(), 'loss', 'losses')}" if self.losses else ""
+        documents = plural(self.documents, "document")
+        return f"<WriteReport: {documents}, {plural(self.mentions, 'mention')}{losses}>"
 
     def lose(
         self,

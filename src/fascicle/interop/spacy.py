@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from spacy.language import Language
+from spacy.scorer import get_ner_prf
 from spacy.tokens import Doc, Span
+from spacy.training import Example
 from spacy.util import minibatch
 
 from fascicle.core import codec
@@ -95,6 +97,11 @@ class _Component:
                 self._handle(self.name, self, docs, error)
                 continue
             yield from results
+
+    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+        """Returns the scores of ``doc.ents``, which ``nlp.evaluate`` calls ``ents_f`` and so on."""
+        scores: dict[str, Any] = get_ner_prf(examples)
+        return scores
 
     def set_error_handler(self, handle: Callable[..., None]) -> None:
         """Sets what is called with a batch that fails; see ``Language.set_error_handler``."""
@@ -226,7 +233,7 @@ def create(
         set_ents: also set ``doc.ents``.
         overwrite_ents: replace entities of earlier components that overlap.
     """
-    settings = {
+    settings: _Settings = {
         "model": model,
         "also": also,
         "case": case,
@@ -242,6 +249,9 @@ def create(
         "variants": variants,
         "assertions": assertions,
     }
+    from fascicle.loading import check_settings  # late, as above
+
+    check_settings(settings)
     return _Component(
         name, settings, spans_key=spans_key, set_ents=set_ents, overwrite_ents=overwrite_ents
     )

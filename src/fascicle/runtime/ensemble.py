@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final, Self
 
 import msgspec
@@ -21,6 +22,7 @@ import numpy as np
 from fascicle.core.arguments import validate_documents
 from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
+from fascicle.core.session import check_device
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import plural
 from fascicle.runtime.answer import RuledPredictor, check_pack
@@ -28,7 +30,16 @@ from fascicle.runtime.combination.align import System, Votes, align
 from fascicle.runtime.combination.rules import Rule, RuleRequest, combine
 from fascicle.runtime.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
-from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
+from fascicle.settings.folders.manifest import Manifest, read_manifest
+from fascicle.settings.folders.vocabularies import is_pack
+from fascicle.settings.recipes.ensemble import (
+    FILTER_FOLDER,
+    MEMBERS,
+    EnsembleManifest,
+    is_ensemble,
+    read_ensemble,
+)
+from fascicle.settings.recipes.filter import FilterManifest, read_filter_manifest
 from fascicle.text.annotator import Annotator, Tagged, TagSpace, bio_to_io
 
 _STEP: Final = "ensemble"
@@ -285,3 +296,20 @@ def _flat(patch: Patch, support: _Support) -> Patch:
     event = Event(step=_STEP, kind="note", code="overlap", message=message)
     add = tuple(mention for at, mention in enumerate(patch.add) if at in selection)
     return Patch(add=add, events=(*patch.events, event))
+
+
+def check_members(folder: Path, device: str | None) -> None:
+    """Raises an error for a device that a part of an ensemble cannot use, before any part is
+    opened.
+    """
+    manifest = read_ensemble(folder)
+    places = [folder / MEMBERS / name for name in manifest.members]
+    for place in filter(is_ensemble, places):
+        check_members(place, device)
+    models = [place for place in places if not is_ensemble(place) and not is_pack(place)]
+    parts: list[Manifest | FilterManifest] = [read_manifest(place) for place in models]
+    if manifest.rule == "meta":
+        parts.append(read_filter_manifest(folder / FILTER_FOLDER))
+    for part in parts:
+        if part.runtime == "onnx":
+            check_device(device, of=f"{folder} has the part {part.name}, which")

@@ -11,7 +11,7 @@ from fascicle.errors import UsageError
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO
-from fascicle.settings.inputs import Case
+from fascicle.settings.inputs import Case, RecognitionSettings
 
 PATHS: Final = ("also", "types", "link", "assertions")  # fields that may name files or folders
 
@@ -114,6 +114,24 @@ class Composition(Settings, frozen=True, kw_only=True):
 
     model: tuple[Name, ...]
     choices: Choices = Choices()
+
+
+class Opening(Settings, frozen=True, kw_only=True):
+    """How another process opens a predictor.
+
+    Attributes:
+        composition: what it was opened from.
+        fingerprint: of the predictor, which the files there must have too.
+        threads: see `fascicle.load`, as for the rest.
+        device: see there.
+        recognition: see there.
+    """
+
+    composition: Composition
+    fingerprint: str
+    threads: int | None = None
+    device: str | None = None
+    recognition: RecognitionSettings | None = None
 
 
 _FIELDS: Final = Choices.__struct_fields__

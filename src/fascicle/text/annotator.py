@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
 from pathlib import Path
-from typing import Literal, cast, overload
+from typing import Literal, Self, cast, overload
 
 import msgspec
 import numpy as np
@@ -46,10 +46,31 @@ class Annotator(ABC):
     gives: frozenset[str] = frozenset({"mentions"})
     drops: frozenset[str] = frozenset()
     made_of: Composition | None = None  # what `fascicle.load` opened it from
+    # function of `fascicle.loading` that opens it in another process, and its arguments
+    reopening: tuple[Callable[..., Annotator], tuple[bytes]] | None = None
 
     def __repr__(self) -> str:
         """Returns the name, the types, and the kind of predictor."""
         return f"<{type(self).__name__} {self.name}: {', '.join(self.types)}; {self.kind}>"
+
+    def __reduce__(self) -> tuple[Callable[..., Annotator], tuple[bytes]]:
+        """Tells pickle how to open it again; the weights stay in their files.
+
+        Raises:
+            UsageError: a predictor that `fascicle.load` did not open.
+        """
+        if self.reopening is None:
+            raise UsageError(
+                f"{self.name} was not opened by fascicle.load, so it cannot be sent to another "
+                "process; open it there"
+            )
+        return self.reopening
+
+    def __copy__(self) -> Self:
+        """Returns a predictor that shares all its parts with this one."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
 
     def __str__(self) -> str:
         """Returns the name and the parts, in the order in which they work."""

@@ -9,6 +9,8 @@ from typing import Literal, Protocol
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.mention import link_text
 from fascicle.core.printed import run_on_printed
+from fascicle.core.results import list_first
+from fascicle.core.wording import plural
 
 
 class Part(Protocol):
@@ -54,7 +56,7 @@ class Change:
         return f"{self.part}: {self.what} {self.text!r} {mention.type} {place}{why}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Trace:
     """Changes of all parts in order, and the notes of the answer.
 
@@ -65,6 +67,10 @@ class Trace:
 
     changes: tuple[Change, ...]
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Returns the number of changes and the first of them in one line."""
+        return f"<Trace of {plural(len(self.changes), 'change')}: {list_first(self.changes)}>"
 
     def __str__(self) -> str:
         """A line for each change and each note."""

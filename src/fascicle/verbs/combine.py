@@ -61,7 +61,7 @@ class TextsRequest:
     threads: Positive | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Combined:
     """Result of a combination.
 
@@ -74,6 +74,12 @@ class Combined:
     predictions: tuple[Prediction, ...]
     votes: Votes
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Returns the numbers of documents and mentions in one line."""
+        mentions = sum(len(prediction.mentions) for prediction in self.predictions)
+        documents = plural(len(self.predictions), "document")
+        return f"<Combined: {documents}, {plural(mentions, 'mention')}>"
 
 
 @validate_arguments

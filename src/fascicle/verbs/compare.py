@@ -13,6 +13,8 @@ from typing import Final
 from fascicle.core.arguments import validate_arguments
 from fascicle.core.files.atomic import atomic_text_writer, check_target
 from fascicle.core.files.encodings import AUTO
+from fascicle.core.results import TableRow, Tabular
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.comparison.comparing import Cells, Comparison, make_cells
 from fascicle.evaluation.comparison.comparing import compare as compared
@@ -26,6 +28,7 @@ from fascicle.evaluation.comparison.search import (
     search,
 )
 from fascicle.evaluation.reports.comparison_table import as_markdown, as_text, make_sections
+from fascicle.evaluation.scoring.scores import counts_row, rates_text
 from fascicle.evaluation.systems import several
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.evaluation.systems.taught import as_documents, notes_on_training
@@ -64,8 +67,8 @@ class CompareSettings:
     allow_missing: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Compared:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Compared(Tabular):
     """Result of a comparison.
 
     Attributes:
@@ -81,6 +84,24 @@ class Compared:
     given: Sequence[several.SystemOfFile]
     systems: Sequence[System]
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Returns the rates of each system in one line."""
+        rows = self.comparison.rows
+        lines = [f"{row.name}: {rates_text(row.measured.counts)}" for row in rows]
+        return f"<Compared on {plural(self.comparison.documents, 'document')}; {'; '.join(lines)}>"
+
+    def table(self) -> list[TableRow]:
+        """Returns the figures of each system, as shares, and the mentions that it alone has."""
+        return [
+            {
+                "system": row.name,
+                **counts_row(row.measured.counts),
+                "right_alone": row.unique_true,
+                "wrong_alone": row.unique_false,
+            }
+            for row in self.comparison.rows
+        ]
 
 
 @validate_arguments

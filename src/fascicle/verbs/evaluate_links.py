@@ -18,10 +18,11 @@ import msgspec
 from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import GOLD, Document, Link
 from fascicle.core.files.atomic import open_output
+from fascicle.core.results import TableRow, Tabular, list_first
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.link_report import LinkSystem, links_report
-from fascicle.evaluation.link_scores import KnowsConcepts, LinkCase
+from fascicle.evaluation.link_scores import COMPARED, KnowsConcepts, LinkCase, score_links
 from fascicle.evaluation.reports.links import links_markdown, links_text
 from fascicle.evaluation.systems.alignment import align_to_documents
 from fascicle.evaluation.systems.predictions import (
@@ -77,8 +78,8 @@ class LinkSettings:
     examples: Natural = 5
 
 
-@dataclass(frozen=True, kw_only=True)
-class LinkEvaluation:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LinkEvaluation(Tabular):
     """Scores of the links of some systems on one gold.
 
     Attributes:
@@ -94,6 +95,24 @@ class LinkEvaluation:
     concepts: KnowsConcepts = field(repr=False)
     settings: LinkSettings
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Returns the number of documents and the systems in one line."""
+        names = list_first([system.name for system in self.systems])
+        return f"<LinkEvaluation of {plural(len(self.gold.documents), 'document')}: {names}>"
+
+    def table(self) -> list[TableRow]:
+        """Returns the figures of each system, as shares."""
+        documents = [document.id for document in self.gold.documents]
+        scores = {
+            system.name: score_links(system.cases, documents, self.concepts)
+            for system in self.systems
+        }
+        names = ("precision", "recall", *COMPARED)
+        return [
+            {"system": system, **{name: figures.value(name) for name in names}}
+            for system, figures in scores.items()
+        ]
 
     def report(self) -> dict[str, Any]:
         """Returns all numbers with their uncertainty; see `evaluation.link_report.links_report`."""

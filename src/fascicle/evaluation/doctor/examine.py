@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 
 from fascicle.core.mention import Fragments
+from fascicle.core.results import TableRow, Tabular
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor import leaks
@@ -37,8 +38,8 @@ from fascicle.formats.exclusions import Exclusion
 _TEXT = 80  # characters of an example that are shown
 
 
-@dataclass(frozen=True, kw_only=True)
-class Examination:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Examination(Tabular):
     """Result of an examination.
 
     Attributes:
@@ -50,6 +51,17 @@ class Examination:
     report: CorpusReport
     exclusions: list[Exclusion]
     corpus: Corpus
+
+    def __repr__(self) -> str:
+        """Returns the summary of the report."""
+        return f"<Examination: {summary(self.report)}>"
+
+    def table(self) -> list[TableRow]:
+        """Returns the findings, the gravest first, with the number of cases of each."""
+        names = ("code", "severity", "count", "means")
+        return [
+            {name: getattr(finding, name) for name in names} for finding in self.report.findings
+        ]
 
 
 def examine(

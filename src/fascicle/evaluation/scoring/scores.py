@@ -17,6 +17,7 @@ Other rules of matching are in ``fascicle.evaluation.scoring.rules``. The conven
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from typing import Any, Final, Literal, cast
 
 from fascicle.core.arguments import check_argument
 from fascicle.core.document import Identity, Mention, identities
+from fascicle.core.results import TableRow, Tabular, cell_text
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.report_parts import LinePart
@@ -82,8 +84,32 @@ class Counts:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scores:
+class MicroRates(ABC):
+    """Base class of results with precision, recall and F1, each from 0 to 1."""
+
+    @property
+    @abstractmethod
+    def micro(self) -> Rates:
+        """Rates of the sums over all types."""
+
+    @property
+    def precision(self) -> float:
+        """Micro precision."""
+        return self.micro.precision
+
+    @property
+    def recall(self) -> float:
+        """Micro recall."""
+        return self.micro.recall
+
+    @property
+    def f1(self) -> float:
+        """Micro F1."""
+        return self.micro.f1
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Scores(MicroRates, Tabular):
     """The comparison of one system with the gold.
 
     Attributes:
@@ -135,6 +161,17 @@ class Scores:
     def rates(self, type_: str) -> Rates:
         """Rates of one type."""
         return self.by_type.get(type_, Counts()).rates(self.zero_rule)
+
+    def __repr__(self) -> str:
+        """Returns the rule and the micro rates in one line."""
+        return f"<Scores {self.rule}: {rates_text(self.counts)}>"
+
+    def table(self) -> list[TableRow]:
+        """Returns the figures of each type and of all, as shares; ``None`` for those that are
+        undefined.
+        """
+        rows = [*self.by_type.items(), ("micro", self.counts)]
+        return [{"type": name, **counts_row(counts)} for name, counts in rows]
 
     def as_dict(self) -> dict[str, Any]:
         """Returns everything except the counts per document, ready for JSON."""
@@ -408,6 +445,16 @@ def figures(counts: Counts) -> Figures:
         recall=counts.tp / counts.support if counts.support else None,
         f1=2 * counts.tp / total if total else None,
     )
+
+
+def counts_row(counts: Counts) -> TableRow:
+    """Returns the figures of some counts, and the numbers of gold and predicted mentions."""
+    return {**vars(figures(counts)), "gold": counts.support, "predicted": counts.predicted}
+
+
+def rates_text(counts: Counts) -> str:
+    """Returns the figures of some counts in a few words, as shares."""
+    return ", ".join(f"{name} {cell_text(value)}" for name, value in vars(figures(counts)).items())
 
 
 def figures_row(counts: Counts) -> LinePart:

@@ -14,10 +14,12 @@ import msgspec
 from fascicle.core.arguments import validate_arguments, validate_documents
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.source import STDIN, distinguishing_folders, stem
+from fascicle.core.results import TableRow, Tabular
 from fascicle.core.wording import near_hint, plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.facts import all_facts, gold_facts
 from fascicle.evaluation.scoring.inputs import ScoredSystem, note_on_gold, score_system
+from fascicle.evaluation.scoring.scores import MicroRates, Rates, Scores, rates_text
 from fascicle.evaluation.systems.alignment import align_to_documents
 from fascicle.evaluation.systems.model import ModelRequest, Watch
 from fascicle.evaluation.systems.predictions import (
@@ -269,8 +271,8 @@ def check_no_training_text(
 _Systems = SystemInput | Runnable | Iterable[SystemInput | Runnable]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluation:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Evaluation(MicroRates, Tabular):
     """Scores of systems on one gold.
 
     Attributes:
@@ -284,6 +286,38 @@ class Evaluation:
     systems: tuple[ScoredSystem, ...]
     predictions: Mapping[str, Predictions]
     trained: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Returns the strict rates of each system in one line."""
+        lines = [f"{system.name}: {rates_text(system.strict.counts)}" for system in self.systems]
+        return f"<Evaluation of {plural(len(self.gold.documents), 'document')}; {'; '.join(lines)}>"
+
+    def __getitem__(self, name: str) -> Scores:
+        """Returns the strict scores of a system."""
+        names = {system.name: system.strict for system in self.systems}
+        if name not in names:
+            raise UsageError(f"there is no system {name!r}; there are {', '.join(names)}")
+        return names[name]
+
+    @property
+    def micro(self) -> Rates:
+        """Strict rates of the sums over all types, of the only system.
+
+        Raises:
+            UsageError: there are several.
+        """
+        if len(self.systems) > 1:
+            names = ", ".join(system.name for system in self.systems)
+            raise UsageError(f"these are scores of several systems; name one of {names} in []")
+        return self.systems[0].strict.micro
+
+    def table(self) -> list[TableRow]:
+        """Returns the strict figures of each system: of each type and of all, as shares."""
+        return [
+            {"system": system.name, **row}
+            for system in self.systems
+            for row in system.strict.table()
+        ]
 
     @property
     def notes(self) -> tuple[str, ...]:
