@@ -58,6 +58,25 @@ def test_a_session_can_be_sent_to_another_process(graph: Path) -> None:
     ].tolist() == [2.0]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_child_runs_no_session_of_its_parent(graph: Path, threads: int) -> None:
+    """A thread of the parent can hold a lock of its session while the process is forked; of 60
+    children of a process whose threads used a model, one waited for ever.
+    """
+    session = OnnxSession.open(graph, threads=threads)
+    inputs = {name: np.ones(4, np.float32) for name in session.inputs}
+    outputs, parents = session.run(inputs), session._session
+    child = os.fork()
+    if child == 0:
+        same = all((session.run(inputs)[name] == outputs[name]).all() for name in outputs)
+        os._exit(7 if same and session._session is not parents else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert session.run(inputs).keys() == outputs.keys()
+    assert session._session is parents
+
+
 @pytest.mark.parametrize("content", [b"", b"not a graph", None])
 def test_a_damaged_file_is_a_model_error(
     graph: Path, tmp_path: Path, content: bytes | None

@@ -213,12 +213,12 @@ class OnnxSession:
         return dict(zip(self.outputs, self._session.run(None, feed), strict=True))
 
     def _leave_parent(self) -> None:
-        """In a forked child, replaces what needs threads of its parent: a lock that one held,
-        and a pool of them.
+        """In a forked child, replaces what needs threads of its parent: locks that one held, in
+        the session too, and a pool of them.
         """
         if self._process == os.getpid():
             return
-        self._lock, self._process = Lock(), os.getpid()
+        self._lock, self._process, self._alone = Lock(), os.getpid(), False
         self._open_alone()
 
     def _open_alone(self) -> None:
