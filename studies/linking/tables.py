@@ -206,24 +206,6 @@ def dense(results: Path) -> str:
     return markdown([*head, *changed], body) if body else NOT_RUN
 
 
-def dense_costs(results: Path) -> str:
-    """What vectors of names take."""
-    told = read_result(results, DENSE)
-    if not told:
-        return NOT_RUN
-    found = told["costs"]
-    rows = [
-        ("names", f"{found['names']:,}"),
-        ("numbers of a vector", f"{found['width']}"),
-        ("MB of vectors", f"{found['bytes'] / 1e6:.0f}"),
-        ("names made into vectors a second", f"{found['encoded_per_second']:,.0f}"),
-        ("ms to read one surface", f"{found['alone_ms']:.1f}"),
-        ("ms to compare one surface, of 64 together", f"{found['search_together_ms']:.1f}"),
-        ("ms to compare one surface alone", f"{found['search_alone_ms']:.1f}"),
-    ]
-    return markdown([f"`{told['pack'].partition('+')[0]}`, `{told['encoder']}`", ""], rows)
-
-
 def _corpora(results: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     found = read_result(results, NAME)
     order: Sequence[str] = sorted(found, key=lambda name: (name in _LATE, name))

@@ -258,7 +258,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "concepts-paths": concept_tables.paths,
     "concepts-corrections": concept_tables.corrections,
     "concepts-cost": concept_tables.cost,
-    "linking-dense-costs": lambda: link_tables.dense_costs(RESULTS),
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(HERE / "docs"),

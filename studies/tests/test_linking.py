@@ -14,14 +14,12 @@ from tests.support.linking import build_index, build_pack, corpus, document
 from fascicle.core.mention import Link, Mention
 from fascicle.evaluation.link_report import LinkSystem
 from fascicle.evaluation.link_scores import LinkCase
-from fascicle.linking.dense import DenseSettings
 from fascicle.linking.fitting import FitSettings, fit_linker, fit_rankers, gather_training_data
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
 from fascicle.terms.pack.pack import Pack
-from fascicle.verbs.linker import fit_folder
 from fascicle.verbs.tasks.link_cases import Reference, cases_of_linker
-from studies.linking import ablation, dense, measure, raw, rivals, tables
+from studies.linking import ablation, measure, raw, rivals, tables
 
 
 @pytest.fixture(scope="module")
@@ -143,39 +141,6 @@ def test_the_least_strength_is_that_of_the_best_concepts() -> None:
     }
     assert raw.chosen(gold, found) == pytest.approx(0.26)
     assert [one.score for one in raw.kept(found, 0.26)["1"]] == [0.9, 0.6]
-
-
-def test_of_least_similarities_the_highest_with_the_best_answers_is_chosen() -> None:
-    values = {dense.WITHOUT: 0.9, "0.6": 0.5, "0.7": 0.7, "0.8": 0.7, "0.9": 0.6}
-    systems = [
-        {"name": name, "figures": {"f1": {"value": value}}} for name, value in values.items()
-    ]
-    assert dense.chosen({"systems": systems}) == 0.8
-
-
-def test_vectors_stand_beside_none(
-    opened: tuple[Pack, NameIndex], tmp_path: Path, tiny_encoder: Path
-) -> None:
-    pack, _ = opened
-    vectors = DenseSettings(encoder=str(tiny_encoder), types=("Disease",), least=0.0)
-    fit_folder(pack.folder, tmp_path / "linker", settings=FitSettings(dense=vectors))
-    index = NameIndex.open(tmp_path / "linker", pack)
-    assert index.dense is not None
-    indexes = {
-        name: dense.with_least(NameIndex.open(tmp_path / "linker", pack), index.dense, least)
-        for name, least in ((dense.WITHOUT, None), ("0.0", 0.0), ("1.0", 1.0))
-    }
-    asked = [document("An unheard-of illness", ("unheard-of illness", "Disease", "MESH:D1"))]
-    found = dense.measure(corpus(), asked, pack, indexes=indexes)
-    recall = {one["name"]: one["figures"]["recall@20"]["value"] for one in found["systems"]}
-    assert recall["0.0"] > recall[dense.WITHOUT] == 0.0
-    told = {"pack": "small@1+0", "encoder": "tiny", "dev": found, "costs": {}}
-    told["costs"] = {"names": 7, "width": 4, "bytes": 56, "encoded_per_second": 1.0, "alone_ms": 1.0,
-                     "search_together_ms": 0.1, "search_alone_ms": 0.2}  # fmt: skip
-    (tmp_path / f"{tables.DENSE}.json").write_text(json.dumps(told), encoding="utf-8")
-    for make in (tables.dense, tables.dense_costs):
-        assert len({line.count("|") for line in make(tmp_path).splitlines()}) == 1
-        assert make(tmp_path / "none") == tables.NOT_RUN
 
 
 def test_tables_are_written(tmp_path: Path, opened: tuple[Pack, NameIndex]) -> None:

@@ -12,8 +12,9 @@ from tests.support.linking import build_pack, corpus, document
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.linking import fitting
+from fascicle.linking.features import FEATURES
 from fascicle.linking.fitting import FitSettings, fit_linker
-from fascicle.linking.folder import Correction, Ranker, feature_names
+from fascicle.linking.folder import Correction, Ranker
 from fascicle.linking.linker import Linker
 from fascicle.terms.pack.pack import Pack
 
@@ -83,7 +84,7 @@ def _asked(surface: str) -> tuple[list[Document], list[tuple[Mention, ...]]]:
 
 def test_a_name_has_one_answer_in_a_document(pack: Pack) -> None:
     found = Correction(scale=1.0, shift=0.0, mention=1.0, threshold=0.5)
-    weights = dict.fromkeys(feature_names(dense=False), 0.0)
+    weights = dict.fromkeys(FEATURES, 0.0)
     linker = Linker(
         pack,
         rankers={"Disease": Ranker(vocabularies=(), weights=weights, threshold=0.5, found=found)},
@@ -113,7 +114,7 @@ def test_few_found_mentions_correct_nothing(pack: Pack) -> None:
 
 def test_thresholds_and_corrections_are_those_of_the_mention() -> None:
     found = Correction(scale=0.5, shift=-1.0, mention=2.0, threshold=0.7)
-    weights = dict.fromkeys(feature_names(dense=False), 0.0)
+    weights = dict.fromkeys(FEATURES, 0.0)
     ranker = Ranker(
         vocabularies=(), weights=weights, threshold=0.4, scale=2.0, shift=1.0, found=found
     )

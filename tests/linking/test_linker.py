@@ -26,7 +26,6 @@ from fascicle.linking.folder import (
     LINKER,
     Ranker,
     check_linker,
-    feature_names,
     read_manifest,
     write_linker,
 )
@@ -109,7 +108,7 @@ def test_without_a_ranker_the_order_is_stated_and_nothing_is_probable(ordered: L
 
 
 def test_candidates_that_tie_stand_in_the_stated_order(pack: Pack, index: NameIndex) -> None:
-    weights = dict.fromkeys(feature_names(dense=False), 0.0) | {"any candidate": 1.0}
+    weights = dict.fromkeys(FEATURES, 0.0) | {"any candidate": 1.0}
     ranker = Ranker(
         vocabularies=("NCBIGene",), weights=weights, threshold=0.0, scale=3.0, shift=1.0, mentions=1
     )
@@ -126,7 +125,7 @@ def test_candidates_that_tie_stand_in_the_stated_order(pack: Pack, index: NameIn
 def test_a_decision_for_nil_by_the_threshold_can_be_written_as_json(
     pack: Pack, index: NameIndex
 ) -> None:
-    weights = dict.fromkeys(feature_names(dense=False), 0.0)
+    weights = dict.fromkeys(FEATURES, 0.0)
     strict = Linker(pack, index=index, rankers={"Gene": Ranker(weights=weights, threshold=0.9)})
     (found,) = decisions(
         strict, document("In mice telomerase is found.", ("telomerase", "Gene", ""))
@@ -502,6 +501,18 @@ def test_a_linker_that_does_not_fit_is_refused(
     with pytest.raises(PackError) as error:
         check_linker(tmp_path, read_manifest(tmp_path), pack)
     assert "\n" not in str(error.value)
+
+
+def test_a_linker_with_vectors_of_an_older_release_is_refused(
+    pack: Pack, fitted: FittedLinker, tmp_path: Path
+) -> None:
+    Memory().write(tmp_path)
+    write_linker(tmp_path, pack, fitted.rankers)
+    text = (tmp_path / LINKER).read_text().replace(FEATURES[0], "similarity of vectors")
+    (tmp_path / LINKER).write_text(text)
+    (tmp_path / "dense.json").write_text("{}")
+    with pytest.raises(PackError, match=r"finds names by vectors.*fascicle linker fit"):
+        read_manifest(tmp_path)
 
 
 def test_a_ranker_without_a_weight_has_none_for_that_feature(

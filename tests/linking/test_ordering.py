@@ -15,7 +15,7 @@ from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.mention import AMBIGUOUS, Mention
 from fascicle.linking.features import FEATURES
-from fascicle.linking.folder import Ranker, feature_names
+from fascicle.linking.folder import Ranker
 from fascicle.linking.linker import Linker
 from fascicle.linking.ranking import MARGIN, WEIGHTS, count_tied, unit_shares
 from fascicle.linking.weights import RARE_AT_MOST
@@ -150,7 +150,7 @@ def test_a_label_goes_before_a_synonym(tmp_path: Path) -> None:
 
 
 def test_candidates_that_a_ranker_finds_equal_are_ambiguous_too(pack: Pack) -> None:
-    weights = dict.fromkeys(feature_names(dense=False), 0.0) | {"any candidate": 2.0 - RARE_AT_MOST}
+    weights = dict.fromkeys(FEATURES, 0.0) | {"any candidate": 2.0 - RARE_AT_MOST}
     ranker = Ranker(vocabularies=("MESH",), weights=weights, threshold=0.2, mentions=1)
     (patch,) = Linker(pack, rankers={"Disease": ranker}).predict(
         [document("We saw AT again.", ("AT", "Disease", ""))]

@@ -395,6 +395,7 @@ def test_a_pipeline_has_strategies_and_shows_them(home: Path) -> None:
         ('fallbak = "nil"', r"steps\[1\].strategies.Gene.fallbak.*fallback"),
         ('fallback = "none"', r"steps\[1\].strategies.Gene.fallback = 'none'.*ambiguous"),
         ("keys = []", "strategies.Gene.keys"),
+        ('keys = ["exact", "dense"]', r"strategies.Gene.keys\[1\] = 'dense'.*remembered"),
         ("vocabularies = 1", "strategies.Gene.vocabularies = 1"),
     ],
 )

@@ -242,27 +242,6 @@ def test_without_texts_fixed_weights_decide(home: Path, tmp_path: Path, cli: Cli
     assert "ambiguous, the first 2 cannot be told apart; 2 candidates" in done.out
 
 
-def test_an_encoder_goes_along(
-    home: Path, tmp_path: Path, tiny_encoder: Path, cli: Cli, refused: Refused
-) -> None:
-    asked = ("linker", "fit", home / "pack", "-o", tmp_path / "linker", "--dense-types", "Disease")
-    done = cli(*asked, "--dense", tiny_encoder)
-    assert done.code == 0, done.err
-    name = "unheard words"  # unknown to the tokenizer, as the names of the pack are
-    (tmp_path / "in.pubtator").write_text(
-        f"1|t|{name}\n1|a|\n1\t0\t{len(name)}\t{name}\tDisease\n\n"
-    )
-    done = cli(
-        "link", tmp_path / "in.pubtator", "--linker", tmp_path / "linker", "--why", "--json-lines"
-    )
-    assert done.code == 0, done.err
-    assert {one["tier"] for one in json.loads(done.out)["candidates"]} == {"dense"}
-    assert "--dense" in refused(*asked, "--overwrite")
-    assert "Plant" in refused(*asked, "Plant", "--overwrite", "--dense", tiny_encoder)
-    assert "nowhere" in refused(*asked, "--overwrite", "--dense", tmp_path / "nowhere")
-    assert "not small" in refused(*asked, "--overwrite", "--dense", tiny_encoder, "--small")
-
-
 def test_types_with_too_few_mentions_are_named(
     home: Path, linker: Path, tmp_path: Path, cli: Cli
 ) -> None:

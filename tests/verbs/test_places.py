@@ -41,8 +41,6 @@ NO_PLACES = {
     "ontology": "the prefix of a vocabulary",
     "at_least": "a score",
     "prefix": "the prefix of a vocabulary",
-    "dense": "a name of Hugging Face, a folder that is only read, or a package",
-    "dense_types": "types of names",
     "types": "types of the gold",
     "kind": "of concepts",
     "device": "what a network runs on",

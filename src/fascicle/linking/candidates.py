@@ -15,8 +15,8 @@ from fascicle.linking.pairs import join_pairs
 from fascicle.terms.pack.arrays import expand_ranges
 from fascicle.terms.pack.pack import Pack
 
-TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered", "dense")
-EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
+TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered")
+EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED = range(6)
 MOST: Final = 64  # candidates of a unit
 SUPPLEMENTARY: Final = "MESH:C"  # of the identifiers of supplementary records
 _FAR: Final = 10.0  # times as probable
@@ -36,7 +36,7 @@ class FoundConcepts(msgspec.Struct, frozen=True):
         concepts: rows in the pack.
         terms: row of the active term by which it was found, or -1 for a remembered name.
         tiers: numbers in `TIERS`.
-        similarity: of the keys, or of the vectors of a name that was found by them.
+        similarity: of the keys.
         ways: numbers in `WAYS`.
         distance: `ITSELF` for a name of its own, else that of a concept that it is equivalent to,
             see `Reached`.
@@ -86,11 +86,6 @@ class Candidates(FoundConcepts, frozen=True, kw_only=True):
     remembered_all: Ints
     precedence: Ints
 
-    @property
-    def dense(self) -> Floats:
-        """Similarity of candidates that were found by vectors, 0 for the others, ``[n]``."""
-        return np.where(self.tiers == DENSE, self.similarity, 0.0)
-
 
 def have_prefix(pack: Pack, concepts: Ints, prefix: str) -> Bools:
     """Returns whether the CURIE of each concept starts with a prefix."""
@@ -112,7 +107,6 @@ def limit_candidates(candidates: Candidates, allowed: Bools) -> Candidates:
         candidates.concepts,
         -candidates.priors,
         candidates.distance,
-        -candidates.dense,
         candidates.tiers,
         -candidates.remembered,
         candidates.owners,

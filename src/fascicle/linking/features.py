@@ -13,7 +13,6 @@ from fascicle.core.document import Document
 from fascicle.linking.asking import WAYS, Query, Unit
 from fascicle.linking.candidates import (
     CANONICAL,
-    DENSE,
     SUPPLEMENTARY,
     TIERS,
     Candidates,
@@ -35,7 +34,7 @@ _UNDEFINED: Final = re.compile(r"(?=(?:[^A-Z]*[A-Z]){2})[A-Za-z0-9]{2,5}")
 _SYMBOLS: Final = ("Gene", "CellLine")  # types whose names look like short forms
 FEATURES: Final = (
     "any candidate",
-    *(f"tier: {tier}" for tier in TIERS[:DENSE]),
+    *(f"tier: {tier}" for tier in TIERS),
     "similarity",
     *(f"found by: {way}" for way in WAYS),
     "by an exact match of vocabularies",
@@ -61,8 +60,6 @@ FEATURES: Final = (
     "species: in the name",
     *SPECIES_FEATURES,
 )
-# of linkers with vectors alone
-OF_DENSE: Final = (f"tier: {TIERS[DENSE]}", "similarity of vectors")
 _CERTAIN: Final = 0.3  # sum of the priors of the candidates of a certain mention
 _LEAST_PRIOR: Final = 1e-4  # lower ones count as this
 _Column = Floats | Bools | Ints
@@ -71,9 +68,9 @@ _Column = Floats | Bools | Ints
 class FeatureExtractor:
     """Computes the features of candidates of one pack; for one thread."""
 
-    def __init__(self, pack: Pack, *, dense: bool) -> None:
-        """Sets the open pack, and whether its names are also found by vectors."""
-        self.pack, self._dense = pack, dense
+    def __init__(self, pack: Pack) -> None:
+        """Sets the open pack."""
+        self.pack = pack
         self._words = ConceptWords(pack)
         self._families = Families(pack)
 
@@ -89,9 +86,8 @@ class FeatureExtractor:
             species: their `SPECIES_FEATURES`.
 
         Returns:
-            ``[n, FEATURES]``, and of linkers with vectors those of `OF_DENSE` behind them.
+            ``[n, FEATURES]``.
         """
-        is_dense = candidates.tiers == DENSE
         columns = [
             np.ones(len(candidates.owners)),
             *_of_lookup(candidates),
@@ -102,8 +98,6 @@ class FeatureExtractor:
             candidates.hinted,
             *species.T,
         ]
-        if self._dense:
-            columns += [is_dense, _similarity(candidates, is_dense)]
         return np.stack(columns, axis=1, dtype=np.float64)
 
     def _of_names(self, candidates: Candidates) -> list[_Column]:
@@ -226,8 +220,8 @@ def _of_lookup(candidates: Candidates) -> list[_Column]:
     """Returns how the names of candidates lead to their concepts."""
     distances = (EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE)
     return [
-        *(candidates.tiers == tier for tier in range(DENSE)),
-        _similarity(candidates, candidates.tiers != DENSE),
+        *(candidates.tiers == tier for tier in range(len(TIERS))),
+        (candidates.similarity - 1.0) * 4.0,
         *(candidates.ways >> way & 1 for way in range(len(WAYS))),
         *(candidates.distance == distance for distance in distances),
     ]
@@ -262,11 +256,6 @@ def _count(ordered: Ints, values: Ints) -> Ints:
     return np.searchsorted(ordered, values, side="right") - np.searchsorted(
         ordered, values, side="left"
     )
-
-
-def _similarity(candidates: Candidates, selected: Bools) -> Floats:
-    """Returns the feature of the similarity of some candidates, 0 for the others."""
-    return np.where(selected, (candidates.similarity - 1.0) * 4.0, 0.0)
 
 
 def _certain(candidates: Candidates, likely: Bools) -> Bools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.linking.asking import Query
 from fascicle.linking.candidates import (
     CANONICAL,
-    DENSE,
     EXACT,
     FAMILY_TYPES,
     FOLDED,
@@ -58,8 +57,7 @@ class FoundTerms(NamedTuple):
         places: number of the query string, ascending, ``[n]``.
         terms: rows of the active terms of the pack, ``[n]``.
         tiers: numbers in `TIERS`, ``[n]``.
-        similarity: of the keys, 1 but for those that are near; of the vectors of those that are
-            dense, ``[n]``.
+        similarity: of the keys, 1 but for those that are near, ``[n]``.
     """
 
     places: Ints
@@ -75,7 +73,6 @@ class Finder:
     Attributes:
         pack: whose names are found.
         index: of the pack, or ``None``.
-        dense: vectors of its names, or ``None``.
         reader: makes keys.
     """
 
@@ -83,9 +80,7 @@ class Finder:
         """Sets an open pack and its open index."""
         self.pack, self.index = pack, index
         self.reader = KeyReader() if index is None else index.reader
-        self.dense = None if index is None else index.dense
         self._near: dict[_Lookup, _Rows] = {}
-        self._dense: dict[_Lookup, _Rows] = {}
         self._types = {name: number for number, name in enumerate(pack.types)}
 
     def find(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
@@ -127,28 +122,24 @@ class Finder:
         if self.index is None or not surfaces:
             return _nothing()
         pairs = list(zip(self.reader(surfaces), types, strict=True))
-        places, rows, values = _search_once(pairs, self._near, self._search_near)
+        places, rows, values = self._search_once(pairs)
         matches, _ = self._of_rows(surfaces, types, places, rows, values)
         return matches._replace(tiers=np.full(len(matches.terms), NEAR))
 
-    def find_dense(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
-        """Returns the terms whose names have vectors like those of strings; nothing without
-        vectors.
+    def _search_once(self, pairs: Sequence[_Lookup]) -> tuple[Ints, Ints, Floats]:
+        """Returns places, rows and similarity of matches; pairs are searched once and, up to a
+        bound, cached.
         """
-        if self.dense is None or not surfaces:
-            return _nothing()
-        places, terms, values = _search_once(
-            list(zip(surfaces, types, strict=True)), self._dense, self._search_dense
-        )
-        return FoundTerms(places, terms, np.full(len(terms), DENSE), values)
-
-    def _search_dense(self, lookups: Sequence[_Lookup]) -> dict[_Lookup, _Rows]:
-        assert self.dense is not None
-        matches: dict[_Lookup, _Rows] = {}
-        for kind in dict.fromkeys(kind for _, kind in lookups):
-            own = [lookup for lookup in lookups if lookup[1] == kind]
-            matches.update(zip(own, self.dense.near([name for name, _ in own], kind), strict=True))
-        return matches
+        cached = self._near
+        missed = list(dict.fromkeys(pair for pair in pairs if pair not in cached))
+        if len(cached) + len(missed) > _REMEMBERED:
+            cached.clear()
+            missed = list(dict.fromkeys(pairs))
+        for start in range(0, len(missed), _REMEMBERED):
+            cached.update(self._search_near(missed[start : start + _REMEMBERED]))
+        flat = [(at, row, value) for at, pair in enumerate(pairs) for row, value in cached[pair]]
+        table = np.array(flat, dtype=np.float64).reshape(-1, 3)
+        return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
     def _search_near(self, lookups: Sequence[_Lookup]) -> dict[_Lookup, _Rows]:
         """Returns the rows of keys that are similar and do not differ in meaning, such as by
@@ -239,25 +230,6 @@ def _telling(canonical: str) -> list[str]:
         for token in canonical.split(" ")
         if len(token) == 1 or any(map(str.isdigit, token)) or token in _GREEK or token in _OPPOSED
     )
-
-
-def _search_once(
-    pairs: Sequence[_Lookup],
-    cached: dict[_Lookup, _Rows],
-    ask: Callable[[Sequence[_Lookup]], dict[_Lookup, _Rows]],
-) -> tuple[Ints, Ints, Floats]:
-    """Returns places, rows and similarity of matches; pairs are searched once and, up to a
-    bound, cached.
-    """
-    missed = list(dict.fromkeys(pair for pair in pairs if pair not in cached))
-    if len(cached) + len(missed) > _REMEMBERED:
-        cached.clear()
-        missed = list(dict.fromkeys(pairs))
-    for start in range(0, len(missed), _REMEMBERED):
-        cached.update(ask(missed[start : start + _REMEMBERED]))
-    flat = [(at, row, value) for at, pair in enumerate(pairs) for row, value in cached[pair]]
-    table = np.array(flat, dtype=np.float64).reshape(-1, 3)
-    return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
 
 def _nothing() -> FoundTerms:

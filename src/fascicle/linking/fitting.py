@@ -21,7 +21,7 @@ from fascicle.core.stream import portions
 from fascicle.errors import InputError
 from fascicle.linking.calibration import fit_calibration
 from fascicle.linking.candidates import PRECEDED, TIERS, Candidates
-from fascicle.linking.dense import DenseSettings
+from fascicle.linking.features import FEATURES
 from fascicle.linking.folder import Correction, Ranker, TierFacts
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
@@ -66,7 +66,6 @@ class FitSettings(Settings, frozen=True, kw_only=True):
         remember: whether it keeps which concepts the surfaces of gold were annotated with.
         indexed: whether it has the index of the pack, by which names in another order or with a
             slip are found.
-        dense: vectors of names, by which those in other words are found; none by default.
         lowest: type -> lowest threshold, even if another has a higher F1. Corpora of genes annotate
             nearly every gene of the species that they are about, so that the best F1 is where genes
             get an identifier of another species.
@@ -80,7 +79,6 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     order: tuple[str, ...] = ()
     remember: bool = True
     indexed: bool = True
-    dense: DenseSettings | None = None
     lowest: dict[Name, Share] = field(default_factory=lambda: {"Gene": _EVEN})
 
 
@@ -342,7 +340,7 @@ def _tables(
         right = _right(linker.pack, ranked.candidates, mentions)
         portion = _Portion(start, mentions, ranked, right)
         for kind in kinds:
-            parts[kind].append(portion.table(kind, linker.ranking.inputs))
+            parts[kind].append(portion.table(kind, FEATURES))
         start += len(chunk)
     return {kind: join_tables(several) for kind, several in parts.items()}
 

@@ -16,8 +16,7 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.core.arrays import Floats
 from fascicle.errors import PackError
 from fascicle.linking.calibration import LinkCalibration
-from fascicle.linking.dense import MANIFEST as DENSE
-from fascicle.linking.features import FEATURES, OF_DENSE
+from fascicle.linking.features import FEATURES
 from fascicle.linking.gold import NAMES
 from fascicle.settings.base import Settings, Share
 from fascicle.settings.folders.described import Wording, read_description, write_description
@@ -27,6 +26,7 @@ from fascicle.terms.pack.pack import Pack
 
 _FORMAT: Final = 1
 KIND: Final = "linker"  # of the folder
+_DENSE: Final = "dense.json"  # in linkers of older releases
 WORDING: Final = Wording(
     broken="is not a linker",
     repair="copy the linker again, or make it with fascicle linker fit",
@@ -101,7 +101,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         Raises:
             ValueError: a weight is of an unknown feature.
         """
-        if not set(self.weights) <= set(feature_names(dense=True)):
+        if not set(self.weights) <= set(FEATURES):
             raise ValueError("the features are not those of this release")
 
     def correction(self, mention_scores: Floats) -> Callable[[Floats], Floats]:
@@ -164,13 +164,6 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
         return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
 
 
-def feature_names(*, dense: bool) -> tuple[str, ...]:
-    """Returns the names of the features of a ranker, in order; ``dense``: whether the linker has
-    vectors.
-    """
-    return (*FEATURES, *(OF_DENSE if dense else ()))
-
-
 def write_linker(
     folder: Path,
     pack: Pack,
@@ -187,11 +180,7 @@ def write_linker(
         place=place,
         indexed=indexed,
         rankers=dict(sorted(rankers.items())),
-        files={
-            name: FileFacts.of(folder / name)
-            for name in (NAMES, DENSE)
-            if (folder / name).is_file()
-        },
+        files={NAMES: FileFacts.of(folder / NAMES)} if (folder / NAMES).is_file() else {},
         order=tuple(order) or UNSET,
         few=dict(sorted(few.items())) or UNSET,
     )
@@ -223,6 +212,9 @@ def read_manifest(folder: Path) -> LinkerManifest:
     if not place.is_file():
         message = f"there is no linker at {folder}; give a folder that fascicle linker fit wrote"
         raise pack_error(folder, message, "not-found")
+    if (folder / _DENSE).is_file():
+        message = f"{folder} finds names by vectors, which this release does not; {WORDING.renew}"
+        raise pack_error(folder, message, "version")
     manifest = read_description(place, LinkerManifest, WORDING, format=_FORMAT)
     if manifest.hash is not UNSET and manifest.hash != manifest.fingerprint:
         raise pack_error(place, f"{place} was changed; {WORDING.repair}")
@@ -249,11 +241,7 @@ def check_linker(folder: Path, manifest: LinkerManifest, pack: Pack) -> None:
             "version",
         )
     for name, facts in manifest.files.items():
-        if (
-            name not in (NAMES, DENSE)
-            or not (folder / name).is_file()
-            or FileFacts.of(folder / name) != facts
-        ):
+        if name != NAMES or not (folder / name).is_file() or FileFacts.of(folder / name) != facts:
             raise pack_error(
                 folder, f"{folder / name} is missing or was changed; copy the linker again"
             )

@@ -62,8 +62,8 @@ class CandidateGenerator:
         self._merger = CandidateMerger(pack, finder.reader, answerable, allow)
 
     def gather(self, units: Iterable[Unit], *, without: Excluded | None = None) -> Candidates:
-        """Returns the candidates of units by equal names, else by word order, parts, similar names
-        or vectors.
+        """Returns the candidates of units by equal names, else by word order, parts or similar
+        names.
 
         Args:
             units: of all documents.
@@ -79,9 +79,6 @@ class CandidateGenerator:
         matches.append(self._look(missing, units, self.finder.find_reordered))
         units, matches = self._divide(units, matches)
         matches += self._look_loosely(units, missing_units(units, matches), without)
-        if (dense := self.finder.dense) is not None:
-            missing = own_lookups(units, missing_units(units, matches, below=dense.manifest.below))
-            matches.append(self._look(missing, units, self.finder.find_dense))
 
         remembered, documents = self._remember(units, without)
         return self._merger.merge(units, [*matches, remembered], documents)

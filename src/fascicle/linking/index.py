@@ -17,8 +17,6 @@ from msgspec import Meta
 from fascicle.core.arrays import Ints
 from fascicle.errors import PackError
 from fascicle.linking import equivalents, trigrams
-from fascicle.linking.dense import MANIFEST as DENSE
-from fascicle.linking.dense import DenseIndex
 from fascicle.linking.equivalents import Equivalents, write_equivalents
 from fascicle.linking.trigrams import Near, Trigrams, write_trigrams
 from fascicle.settings.base import Settings
@@ -139,12 +137,10 @@ class NameIndex:
         equivalents: equal concepts of several vocabularies.
         reader: of keys; callers with the same strings may share it.
         manifest: of the index.
-        dense: vectors of names, if the folder has some.
     """
 
     def __init__(self, folder: Path, pack: Pack, manifest: IndexManifest) -> None:
         """Maps the files, which must be those of the manifest."""
-        self.dense = DenseIndex.open(folder, pack) if (folder / DENSE).is_file() else None
         self.folder, self.pack, self.manifest = folder, pack, manifest
         self._hashes, self._rows = map_array(folder / _HASHES), map_array(folder / _ROWS)
         self.types = map_array(folder / TYPES)
@@ -194,11 +190,8 @@ class NameIndex:
         sizes = len(self.types) == keys and len(self._hashes) == len(self._rows)
         return sizes and self._trigrams.fits() and self.equivalents.fits(len(self.pack))
 
-    def verify(self, *, dense: bool = True) -> None:
+    def verify(self) -> None:
         """Verifies every file.
-
-        Args:
-            dense: also those of the vectors.
 
         Raises:
             PackError: a file was changed.
@@ -206,8 +199,6 @@ class NameIndex:
         for name, facts in self.manifest.files.items():
             if FileFacts.of(self.folder / name) != facts:
                 raise _damaged(self.folder / name)
-        if dense and self.dense is not None:
-            self.dense.verify()
 
     def in_any_order(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
         """Returns the keys of the pack that differ from the given ones in the order of their tokens

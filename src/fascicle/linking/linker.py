@@ -35,9 +35,9 @@ from fascicle.linking.candidates import (
 )
 from fascicle.linking.decisions import Candidate, Decision, distinct, link_to, nil_link
 from fascicle.linking.families import Families
-from fascicle.linking.features import FeatureExtractor
+from fascicle.linking.features import FEATURES, FeatureExtractor
 from fascicle.linking.finding import Finder
-from fascicle.linking.folder import LinkerManifest, Ranker, check_linker, feature_names
+from fascicle.linking.folder import LinkerManifest, Ranker, check_linker
 from fascicle.linking.gathering import CandidateGenerator
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
@@ -120,11 +120,8 @@ class Linker(LinkingStep):
         self._gatherer = CandidateGenerator(
             Finder(pack, index), memory or Memory(), self._wanted, self._strategies.allowed
         )
-        dense = self._gatherer.finder.dense is not None
-        self._describer, self._species = FeatureExtractor(pack, dense=dense), SpeciesFeatures(pack)
-        self.ranking = CandidateRanker(
-            self.rankers, feature_names(dense=dense), self._strategies.ties
-        )
+        self._describer, self._species = FeatureExtractor(pack), SpeciesFeatures(pack)
+        self.ranking = CandidateRanker(self.rankers, self._strategies.ties)
         self._order = tuple(order)
 
     @cached_property
@@ -141,7 +138,6 @@ class Linker(LinkingStep):
         ]
         parts += [self._order, self._strategies.ontology]
         parts += [msgspec.to_builtins(self._strategies.of)] if self._strategies.of else []
-        parts += [finder.dense.fingerprint] if finder.dense is not None else []
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
     def covers(self, kind: str) -> bool:
@@ -366,7 +362,7 @@ class Linker(LinkingStep):
         candidates, active = ranked.candidates, self.pack.active
         term = int(candidates.terms[row])
         unit = candidates.units[int(candidates.owners[row])]
-        named_values = zip(self.ranking.inputs, ranked.features[row].tolist(), strict=True)
+        named_values = zip(FEATURES, ranked.features[row].tolist(), strict=True)
         features = {name: value for name, value in named_values if value}
         weights = ranker.weights if ranker else {}
         parts = {name: value * weights.get(name, 0.0) for name, value in features.items()}

@@ -151,11 +151,9 @@ def own_lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[Lookup]:
     return [(number, string) for number in numbers for string in units[number].query.strings]
 
 
-def missing_units(
-    units: Sequence[Unit], matches: Sequence[FoundConcepts], *, below: float = 0.0
-) -> list[int]:
-    """Returns the numbers of units that have no row, or only rows below the required similarity."""
+def missing_units(units: Sequence[Unit], matches: Sequence[FoundConcepts]) -> list[int]:
+    """Returns the numbers of units that have no row."""
     is_missing = np.ones(len(units), dtype=np.bool_)
     for rows in matches:
-        is_missing[rows.owners[rows.similarity >= below]] = False
+        is_missing[rows.owners] = False
     return np.flatnonzero(is_missing).tolist()

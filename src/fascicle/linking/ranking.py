@@ -52,7 +52,6 @@ MARGIN: Final = 0.5
 _MOST_ALIKE: Final = 20
 # of the probability of the first candidate, that those have which may be meant instead
 _COMPARABLE: Final = 1 / 3
-_DENSE: Final = -2.0  # of a name that was found by vectors, beside their similarity
 _WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
 _LIKELY: Final = FEATURES.index("species: likely")
 _DIGITS: Final = 9  # of a sum: equal candidates must tie
@@ -91,9 +90,7 @@ def stated_scores(candidates: Candidates, features: Floats) -> Floats:
     linker was fitted on. Of mentions whose first two candidates differ by less than `MARGIN`, the
     first was right in a third; so they are *ambiguous*.
     """
-    sums = np.einsum("nf,f->n", features[:, : len(FEATURES)], _WEIGHTS)
-    dense = candidates.dense
-    scores: Floats = np.round(sums + np.where(dense > 0, _DENSE + dense, 0.0), _DIGITS)
+    scores: Floats = np.round(np.einsum("nf,f->n", features, _WEIGHTS), _DIGITS)
     return scores
 
 
@@ -147,21 +144,16 @@ class _TypeRows(NamedTuple):
 
 
 class CandidateRanker:
-    """Ranks candidates by the rankers of their types.
+    """Ranks candidates by the rankers of their types."""
 
-    Attributes:
-        inputs: names of the features, in order.
-    """
-
-    def __init__(self, rankers: Mapping[str, Ranker], inputs: tuple[str, ...], ties: _Ties) -> None:
+    def __init__(self, rankers: Mapping[str, Ranker], ties: _Ties) -> None:
         """Sets the rankers.
 
         Args:
             rankers: by type; candidates of other types are in the order of `stated_scores`.
-            inputs: names of the features, in order.
             ties: see `Strategies.ties`.
         """
-        self._rankers, self.inputs, self._ties = rankers, inputs, ties
+        self._rankers, self._ties = rankers, ties
 
     def rank_candidates(
         self, candidates: Candidates, features: Floats, mention_scores: Floats | None = None
@@ -224,7 +216,7 @@ class CandidateRanker:
     ) -> None:
         """Fills in the probability of each candidate, and of NIL for each unit."""
         for ranker, units, rows, owners in parts:
-            weights = np.array([ranker.weights.get(name, 0.0) for name in self.inputs])
+            weights = np.array([ranker.weights.get(name, 0.0) for name in FEATURES])
             choices = ChoiceSets(owners, features[rows], len(units))
             scores[rows], nil[units] = probabilities(choices, weights)
 

@@ -15,7 +15,7 @@ from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 
 KnownNames = Literal["any", "all"]
 Keep = Literal["all", "nested", "flat"]
-Near = Literal["exact", "folded", "canonical", "reordered", "near", "remembered", "dense"]
+Near = Literal["exact", "folded", "canonical", "reordered", "near", "remembered"]
 _Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
 
 

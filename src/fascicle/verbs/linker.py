@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,16 +17,7 @@ import msgspec
 from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder, check_folder
-from fascicle.errors import InputError, MissingExtraError, UsageError
-from fascicle.linking.dense import (
-    DenseSettings,
-    ExportedEncoder,
-    check_size,
-    copy_dense,
-    plan_names,
-    write_dense,
-)
-from fascicle.linking.encoding import LONGEST
+from fascicle.errors import InputError, UsageError
 from fascicle.linking.fitting import FitSettings, FittedLinker, fit_linker
 from fascicle.linking.folder import KIND, LinkerManifest, pack_place, write_linker
 from fascicle.linking.gold import Memory, with_pack_types
@@ -74,10 +64,7 @@ def fit_folder(
 
     Raises:
         PackError: a pack, or the other linker, cannot be opened.
-        UsageError: a pack was given twice, or names are to get vectors that no pack has or for
-            which there is no room.
-        ModelError: there is no such encoder.
-        MissingExtraError: names are to get vectors, and PyTorch is not installed.
+        UsageError: a pack was given twice.
         InputError: no type has enough links to concepts of a pack.
         OutputError: the folder exists, or cannot be written.
     """
@@ -90,11 +77,8 @@ def fit_folder(
         raise UsageError(f"the pack {twice[0]} was given twice; give it once")
     indexes = _indexes(index_of, opened)
     settings = settings or FitSettings()
-    with (
-        _exported(settings, opened, target.resolve().parent) as encoder,
-        atomic_folder(output, kind=KIND, overwrite=overwrite) as folder,
-    ):
-        work = _Work(documents=list(documents), settings=settings, encoder=encoder, told=told)
+    with atomic_folder(output, kind=KIND, overwrite=overwrite) as folder:
+        work = _Work(documents=list(documents), settings=settings, told=told)
         return work.of_packs(opened, indexes, folder, target)
 
 
@@ -116,13 +100,11 @@ class _Work:
     """Fit of the linkers of all packs.
 
     Attributes:
-        encoder: of names, if they get vectors.
         refused: one error for each pack to whose concepts the documents have no links.
     """
 
     documents: Sequence[Document]
     settings: FitSettings
-    encoder: ExportedEncoder | None
     told: _Told
     refused: list[InputError] = field(default_factory=list)
 
@@ -177,18 +159,7 @@ class _Work:
         if index_of is None:
             write_index(folder, pack, on_progress=self.told)
         else:
-            _copy_index(index_of, folder, pack, with_dense=self.encoder is None)
-        if self.encoder is not None and self.settings.dense is not None:
-            plan = plan_names(pack, self.settings.dense.types)
-            if plan.types:
-                write_dense(
-                    folder,
-                    pack,
-                    plan,
-                    self.encoder,
-                    settings=self.settings.dense,
-                    on_progress=self.told,
-                )
+            _copy_index(index_of, folder, pack)
         return NameIndex.open(folder, pack)
 
     def _fitted(self, pack: Pack, index: NameIndex | None) -> FittedLinker:
@@ -203,70 +174,11 @@ class _Work:
             return FittedLinker(Memory(), {})
 
 
-@contextmanager
-def _exported(
-    settings: FitSettings, packs: Sequence[Pack], place: Path
-) -> Iterator[ExportedEncoder | None]:
-    """Exports the encoder of the settings to files that last for the block; ``None`` without an
-    encoder.
-
-    First it checks that there is enough space for the vectors of all packs.
-
-    Args:
-        settings: of the fit.
-        packs: open.
-        place: folder in which the linker will be.
-
-    Raises:
-        UsageError: no index, no pack with a type, or not enough space.
-        ModelError: there is no such encoder, or it cannot be exported.
-        MissingExtraError: PyTorch is not installed.
-    """
-    if settings.dense is None:
-        yield None
-        return
-    _check_types(settings.dense, packs, indexed=settings.indexed)
-    try:
-        from fascicle.models.export.graph import export_names
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("train", error.name or "torch") from None
-    with tempfile.TemporaryDirectory() as name:
-        graph, tokenizer = Path(name) / "encoder.onnx", Path(name) / "tokenizer.json"
-        pad = export_names(settings.dense.encoder, graph, tokenizer, longest=LONGEST)
-        encoder = ExportedEncoder(graph, tokenizer, pad)
-        names = sum(len(plan_names(pack, settings.dense.types).surfaces) for pack in packs)
-        check_size(
-            names, encoder.opened().width, _existing(place), gigabytes=settings.dense.gigabytes
-        )
-        yield encoder
-
-
-def _check_types(dense: DenseSettings, packs: Sequence[Pack], *, indexed: bool) -> None:
-    if not indexed:
-        raise UsageError(
-            "vectors of names belong to an index: ask for a linker that is not small, or for one "
-            "without vectors"
-        )
-    types_of_packs = {kind for pack in packs for kind in pack.types}
-    if unknown := sorted(set(dense.types) - types_of_packs):
-        raise UsageError(
-            f"no pack has the type {unknown[0]!r}; the types are "
-            f"{', '.join(sorted(types_of_packs))}"
-        )
-
-
-def _existing(place: Path) -> Path:
-    """Returns the folder itself, or the nearest folder above it that exists."""
-    return next(parent for parent in (place, *place.parents) if parent.is_dir())
-
-
-def _copy_index(source: Path, folder: Path, pack: Pack, *, with_dense: bool) -> None:
+def _copy_index(source: Path, folder: Path, pack: Pack) -> None:
     index = NameIndex.open(source, pack)
-    index.verify(dense=with_dense)
+    index.verify()
     for name in (*index.manifest.files, MANIFEST):
         shutil.copyfile(source / name, folder / name)
-    if with_dense and index.dense is not None:
-        copy_dense(index.dense, folder)
 
 
 class Fit(Overwrite, Reading):
@@ -283,9 +195,6 @@ class Fit(Overwrite, Reading):
         small: make a linker of some kB, without the index for misspelt names and without names from
             the corpus.
         index_of: reuse the indexes of this linker, which has the same packs.
-        dense: also find names in other words, by vectors of this encoder: a Hugging Face name, a
-            folder, or package:NAME/FOLDER; the encoder is copied into the linker.
-        dense_types: types whose names get vectors; default: all.
         output: the folder to write.
         json: print the description of the linker as JSON.
     """
@@ -294,22 +203,13 @@ class Fit(Overwrite, Reading):
     corpus: list[str] = option("--corpus FILE +", reads)
     small: bool = option("--small")
     index_of: str | None = option("--index-of LINKER", reads)
-    dense: str | None = option("--dense ENCODER")
-    dense_types: list[str] = option("--dense-types TYPE +", action="store", default=[])
     output: str = option("-o --output LINKER", writes, required=True)
     json: bool = option("--json")
 
 
 def _run_fit(args: Fit) -> int:
     """Fits the linker; returns the exit code."""
-    if args.dense_types and args.dense is None:
-        raise UsageError("--dense-types says which names get vectors; give --dense with it")
     tally = Tally()
-    dense = (
-        DenseSettings(encoder=args.dense, types=tuple(args.dense_types))
-        if args.dense is not None
-        else None
-    )
     steps = Steps()
     with closing(steps):
         manifests = fit_folder(
@@ -319,7 +219,7 @@ def _run_fit(args: Fit) -> int:
             if args.corpus
             else (),
             index_of=args.index_of,
-            settings=FitSettings(remember=not args.small, indexed=not args.small, dense=dense),
+            settings=FitSettings(remember=not args.small, indexed=not args.small),
             overwrite=args.overwrite,
             told=steps.see,
         )

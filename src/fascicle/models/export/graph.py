@@ -25,7 +25,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.errors import ModelError
-from fascicle.models.encoder import Encoder, load_pretrained
 from fascicle.models.export.optimise import RangeRecorder
 from fascicle.models.filter import FilterModel
 from fascicle.models.heads.binder import BinderHead, TypeEncoder
@@ -42,7 +41,6 @@ _TEXTS = {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces"
 _OPSET = 18
 _EXAMPLE = {"batch": 3, "pieces": 11, "units": 7, "types": 5}
 _OTHER = {"batch": 2, "pieces": 29, "units": 19, "types": 4}
-_TOLERANCE = 1e-4  # largest difference of a component of a vector of norm 1
 
 
 class Graph(nn.Module):
@@ -196,21 +194,7 @@ class AnsweringGraph(Graph):
         return {name: axes[name] for name in self.inputs} | self.table_axes
 
 
-class _TextsGraph(Graph):
-    """Graph that reads texts alone and has one vector for each."""
-
-    encoder: Encoder
-
-    def example(self, sizes: Mapping[str, int]) -> TensorDict:
-        """See ``Graph``."""
-        return _texts_of(sizes, vocabulary=int(self.encoder.config.vocab_size))[0]
-
-    def axes(self) -> dict[str, tuple[str, ...]]:
-        """See ``Graph``."""
-        return {**_TEXTS, self.outputs[0]: ("batch", "")}
-
-
-class FilterGraph(_TextsGraph):
+class FilterGraph(Graph):
     """Graph of a filter."""
 
     outputs = (LOGITS,)
@@ -218,31 +202,18 @@ class FilterGraph(_TextsGraph):
     def __init__(self, model: FilterModel) -> None:
         super().__init__()
         self.model = model
-        self.encoder = model.encoder
+
+    def example(self, sizes: Mapping[str, int]) -> TensorDict:
+        """See ``Graph``."""
+        return _texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))[0]
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """See ``Graph``."""
+        return {**_TEXTS, self.outputs[0]: ("batch", "")}
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Returns the logits of each text."""
         return self.model.logits(input_ids, attention_mask).detach()
-
-
-class _NameVectors(_TextsGraph):
-    """Network that returns the mean of the states of all pieces, special tokens included, scaled
-    to norm 1.
-    """
-
-    outputs = ("vectors",)
-
-    def __init__(self, encoder: Encoder) -> None:
-        """Takes the encoder."""
-        super().__init__()
-        self.encoder = encoder
-
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Returns vectors ``[B, d]`` of pieces ``[B, T]``."""
-        states = self.encoder(input_ids, attention_mask)
-        weights = attention_mask.unsqueeze(-1).to(states.dtype)
-        mean = (states * weights).sum(1) / weights.sum(1).clamp(min=1.0)
-        return F.normalize(mean, dim=-1).detach()
 
 
 def export_onnx(
@@ -415,36 +386,3 @@ def write_graph(graph: Graph, path: Path) -> float:
         graph, path, example=graph.example(_EXAMPLE), dynamic=graph.axes(), outputs=graph.outputs
     )
     return largest_difference(graph, path, inputs=graph.example(_OTHER))
-
-
-def export_names(name: str, graph: Path, tokenizer: Path, *, longest: int) -> int:
-    """Exports an encoder in float32, and compares the graph with the network before it returns.
-
-    Args:
-        name: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
-        graph: file to write, with the inputs ``input_ids`` and ``attention_mask`` and the output
-            ``vectors``.
-        tokenizer: file to write.
-        longest: number of pieces that it must be able to read.
-
-    Returns:
-        The id of the padding token.
-
-    Raises:
-        ModelError: there is no such encoder, it reads fewer pieces, or it cannot be written as
-            ONNX.
-    """
-    pretrained = load_pretrained(name)
-    if pretrained.encoder.longest < longest:
-        raise ModelError(
-            f"the encoder {name!r} reads at most {pretrained.encoder.longest} pieces, and names "
-            f"may have {longest}; choose another encoder"
-        )
-    gap = write_graph(_NameVectors(pretrained.encoder), graph)
-    if gap > _TOLERANCE:
-        raise ModelError(
-            f"the ONNX graph of {name!r} differs from the encoder by {gap:.2g}; choose another "
-            "encoder"
-        )
-    tokenizer.write_text(pretrained.tokenizer.content, encoding="utf-8")
-    return pretrained.tokenizer.pad

@@ -221,8 +221,10 @@ def explain_wrong_value(
         value = (
             value[int(number) if number else name] if inside and (number or name in value) else None
         )
-        table = None if number else table_class(hint)
-        hint = keys(table).get(name) if table else None
+        if number:
+            hint = next(iter(get_args(hint)), None)
+        else:
+            hint = keys(table).get(name) if (table := table_class(hint)) else None
     allowed = [repr(a) for a in get_args(hint) if isinstance(a, str)]
     if allowed and what.startswith("Invalid enum value"):
         what = f"allowed are {', '.join(allowed)}"
