@@ -118,9 +118,31 @@ def test_a_number_is_an_id(served: Standing) -> None:
 def test_a_type_that_the_pipeline_does_not_look_for_is_refused(served: Standing, path: str) -> None:
     body = {"documents": [{"text": TEXTS[1]}]} if path == "annotate" else {"text": TEXTS[1]}
     kind = {"Content-Type": "application/json" if path == "annotate" else "application/x-ndjson"}
-    answer = served.ask("POST", f"/v1/{path}?types=Disease,Diseases", body, kind)
+    answer = served.ask("POST", f"/v1/{path}?only=Disease,Diseases", body, kind)
     assert answer.status == 422
     assert "'Diseases' (did you mean 'Disease'?)" in answer.json["detail"]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("types=Disease", "only=Disease"),
+        ("min_score=0.99", "threshold=0.99"),
+        ("link=false", "links=false"),
+    ],
+)
+def test_an_older_name_of_a_parameter_is_read_alone(
+    served: Standing, older: str, newer: str
+) -> None:
+    given = {"text": TEXTS[1]}
+    answers = [served.annotate(given, query=f"?{query}").json for query in (older, newer)]
+    assert answers[0]["documents"] == answers[1]["documents"]
+    both = served.annotate(given, query=f"?{older}&{newer}")
+    assert both.status == 422
+    names = [query.partition("=")[0] for query in (older, newer)]
+    assert (
+        both.json["detail"] == f"{names[0]} is an older name of {names[1]}: give {names[1]} alone"
+    )
 
 
 def test_what_is_asked_for_is_left_out_of_what_was_found(
@@ -128,18 +150,18 @@ def test_what_is_asked_for_is_left_out_of_what_was_found(
 ) -> None:
     (whole,) = expected(offline, Document(id="text-1", text=TEXTS[1]))
     given = {"text": TEXTS[1]}
-    (only,) = served.annotate(given, query="?types=Disease").json["documents"]
+    (only,) = served.annotate(given, query="?only=Disease").json["documents"]
     wanted = [one for one in whole["mentions"] if one["type"] == "Disease"]
     assert 0 < len(wanted) < len(whole["mentions"])
     assert only["document"]["mentions"] == wanted
-    (sure,) = served.annotate(given, query="?min_score=0.99").json["documents"]
+    (sure,) = served.annotate(given, query="?threshold=0.99").json["documents"]
     assert sure["document"]["mentions"] == [
         one for one in whole["mentions"] if one.get("score", 1) >= 0.99
     ]
     own = {"text": "pain", "mentions": [{"spans": [[0, 4]], "type": "Mine", "score": 0.1}]}
-    (kept,) = served.annotate(own, query="?types=Disease&min_score=0.5").json["documents"]
+    (kept,) = served.annotate(own, query="?only=Disease&threshold=0.5").json["documents"]
     assert "Mine" in {one["type"] for one in kept["document"]["mentions"]}
-    (bare,) = served.annotate(given, query="?link=false").json["documents"]
+    (bare,) = served.annotate(given, query="?links=false").json["documents"]
     assert {bool(one.get("links")) for one in whole["mentions"] if one["source"] == "terms"} == {
         True
     }
@@ -152,7 +174,7 @@ def test_what_is_asked_for_is_left_out_of_what_was_found(
         "text": "pain",
         "mentions": [{"spans": [[0, 4]], "type": "Mine", "links": [{"id": "1"}]}],
     }
-    (kept,) = served.annotate(mine, query="?link=false").json["documents"]
+    (kept,) = served.annotate(mine, query="?links=false").json["documents"]
     assert [one.get("links") for one in kept["document"]["mentions"] if one["type"] == "Mine"] == [
         [{"id": "1"}]
     ]

@@ -144,9 +144,17 @@ def test_files_concepts_and_reasons(client: fascicle.Client, tmp_path: Path) -> 
     assert client.why(document, candidates=2).decisions
 
 
+def test_older_names_of_arguments_are_read(client: fascicle.Client) -> None:
+    given = ["Aspirin is for pain."]
+    older = client.annotate(given, min_score=0.5, types=["Disease"], link=False)
+    newer = client.annotate(given, threshold=0.5, only=["Disease"], links=False)
+    assert [one.mentions for one in older] == [one.mentions for one in newer]
+    assert {mention.type for one in newer for mention in one.mentions} <= {"Disease"}
+
+
 @pytest.mark.parametrize(
     ("wrong", "status"),
-    [({"pipeline": "none"}, 404), ({"min_score": 7}, 422)],
+    [({"pipeline": "none"}, 404), ({"threshold": 7}, 422)],
     ids=["pipeline", "score"],
 )
 def test_a_refusal_is_an_error_at_once(

@@ -119,7 +119,7 @@ def test_what_waits_shares_an_order_up_to_the_batch() -> None:
     pool.submit([first])
     while not worker.orders:
         time.sleep(0.001)
-    other = Options(min_score=0.5)
+    other = Options(threshold=0.5)
     tasks = [
         task("aaaa"),
         task("bbbb"),
@@ -165,7 +165,7 @@ def test_a_document_that_kills_is_known_when_it_comes_again() -> None:
     worker = Scripted()
     pool = pool_of(worker)
     for _ in range(5):
-        tasks = [task("die"), task("a"), task("die", Options(min_score=0.5))]
+        tasks = [task("die"), task("a"), task("die", Options(threshold=0.5))]
         pool.submit(tasks)
         assert [one.failure is None for one in answers(tasks)] == [False, True, False]
     assert pool.deaths == 5  # one in a batch and two alone, then two alone with other options

@@ -10,6 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeVar
@@ -30,6 +31,8 @@ SLOWEST: Final = (
     # silence
     4_096
 )
+# older names of parameters, which are read for one release
+OLDER: Final = MappingProxyType({"threshold": "min_score", "only": "types", "links": "link"})
 _GRACE: Final = 0.1  # seconds of silence before a request may be cancelled
 _TRIES: Final = 5
 _GZIP: Final = 31  # what zlib calls the format of gzip, with the largest window
@@ -217,7 +220,8 @@ def query_value(request: Request, name: str, kind: Any, default: _T) -> _T:
     Raises:
         ProblemError: it has another type.
     """
-    text = request.query_params.get(name)
+    params = request.query_params
+    text = params.get(name, params.get(OLDER.get(name, name)))
     if text is None:
         return default
     try:
@@ -236,7 +240,11 @@ def check_once(request: Request) -> None:
     Raises:
         ProblemError: there is one.
     """
-    counts = Counter(name for name, _ in request.query_params.multi_items() if name != "types")
+    lists = ("only", OLDER["only"])
+    counts = Counter(name for name, _ in request.query_params.multi_items() if name not in lists)
+    for name, older in OLDER.items():
+        if {name, older} <= set(request.query_params):
+            raise ProblemError(422, f"{older} is an older name of {name}: give {name} alone")
     if twice := sorted(name for name, count in counts.items() if count > 1):
         raise ProblemError(
             422, f"the parameter {twice[0][:100]} is given {counts[twice[0]]} times; give it once"
@@ -249,7 +257,8 @@ def check_names(request: Request, names: Sequence[str]) -> None:
     Raises:
         ProblemError: there is one.
     """
-    if unknown := sorted(set(request.query_params) - set(names)):
+    older = {OLDER.get(name, name) for name in names}
+    if unknown := sorted(set(request.query_params) - older.union(names)):
         allowed = ", ".join(names) or "none"
         raise ProblemError(
             422, f"there is no parameter {unknown[0][:100]!r}; this route has {allowed}"
@@ -262,13 +271,12 @@ def read_options(request: Request) -> Options:
     Raises:
         ProblemError: a parameter that is not allowed.
     """
-    types = [
-        name for names in request.query_params.getlist("types") for name in names.split(",") if name
-    ]
+    lists = (request.query_params.getlist(name) for name in ("only", OLDER["only"]))
+    types = set(",".join(chain.from_iterable(lists)).split(","))
     return Options(
-        min_score=query_value(request, "min_score", Score, 0.0),
-        types=tuple(sorted(set(types))),
-        link=query_value(request, "link", bool, True),
+        threshold=query_value(request, "threshold", Score, 0.0),
+        only=tuple(sorted(types - {""})),
+        links=query_value(request, "links", bool, True),
         candidates=query_value(request, "candidates", Candidates, 0),
     )
 

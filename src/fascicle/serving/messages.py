@@ -17,17 +17,17 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked for beside the documents.
 
     Attributes:
-        min_score: mentions that the pipeline finds with a lower score are left out; those without a
+        threshold: mentions that the pipeline finds with a lower score are left out; those without a
             score stay.
-        types: of the mentions to keep; empty for all.
-        link: whether mentions get links; without, the steps that only link are not done.
+        only: types of the mentions to keep; empty for all.
+        links: whether mentions get links; without, the steps that only link are not done.
         candidates: concepts that are told of each mention, the best first; 0 for none.
         find: whether mentions are found; without, the steps that only link are done alone.
     """
 
-    min_score: float = 0.0
-    types: tuple[str, ...] = ()
-    link: bool = True
+    threshold: float = 0.0
+    only: tuple[str, ...] = ()
+    links: bool = True
     candidates: int = 0
     find: bool = True
 

@@ -107,7 +107,7 @@ class PipelineWork:
                 documents = [codec.decode(bytes(document)) for document in raw]
                 on_start(documents)
                 without = (
-                    self._others if not options.find else () if options.link else self._only_link
+                    self._others if not options.find else () if options.links else self._only_link
                 )
                 results = self.pipeline.of_batch(documents, without=without, watch=watch)
                 return Answered(
@@ -127,7 +127,7 @@ class PipelineWork:
         if result.document is None:
             return Answer(failure=result.failure, seconds=result.seconds)
         document = _apply_options(result.given, result.document, options)
-        if not options.link:
+        if not options.links:
             document = _remove_links(result.given, document)
         try:
             decisions = (
@@ -261,7 +261,7 @@ def _apply_options(document: Document, result: Document, options: Options) -> Do
     """Removes mentions of the pipeline that the options exclude; those of the given document
     stay.
     """
-    if not options.types and not options.min_score:
+    if not options.only and not options.threshold:
         return result
     before = {mention.key for mention in document.mentions}
     mentions = tuple(
@@ -269,8 +269,8 @@ def _apply_options(document: Document, result: Document, options: Options) -> Do
         for mention in result.mentions
         if mention.key in before
         or (
-            (not options.types or mention.type in options.types)
-            and (mention.score is None or mention.score >= options.min_score)
+            (not options.only or mention.type in options.only)
+            and (mention.score is None or mention.score >= options.threshold)
         )
     )
     return result if len(mentions) == len(result.mentions) else result.having(mentions=mentions)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
@@ -24,6 +25,8 @@ _FAULT: Final = 500
 TOO_LARGE: Final = 413
 _FIRST_PAUSE: Final = 0.25  # seconds; each later pause may be twice as long
 _LONGEST_PAUSE: Final = 30.0
+# arguments that had other names, which are read for one release
+_NEWER: Final = MappingProxyType({"min_score": "threshold", "types": "only", "link": "links"})
 PORTION: Final = 65_536  # characters of text that are sent together
 _DOCUMENTS: Final = 64  # that are sent together
 _JSON: Final = "application/json"
@@ -81,26 +84,31 @@ class AnnotateOptions:
 
     Attributes:
         pipeline: name; the first one by default.
-        min_score: of mentions.
-        types: of mentions; all by default.
-        link: whether the steps that only link are done.
+        threshold: of mentions.
+        only: types of mentions; all by default.
+        links: whether the steps that only link are done.
     """
 
     pipeline: str = ""
-    min_score: float = 0.0
-    types: Sequence[str] = ()
-    link: bool = True
+    threshold: float = 0.0
+    only: Sequence[str] = ()
+    links: bool = True
 
     @property
     def params(self) -> dict[str, Any]:
         """Query parameters of the request."""
         values = {
             "pipeline": self.pipeline,
-            "min_score": self.min_score or "",
-            "types": ",".join(self.types),
-            "link": "" if self.link else "false",
+            "threshold": self.threshold or "",
+            "only": ",".join(self.only),
+            "links": "" if self.links else "false",
         }
         return {name: value for name, value in values.items() if value != ""}
+
+
+def annotate_options(choice: Mapping[str, Any]) -> AnnotateOptions:
+    """Makes the options of the arguments of a method; older names of them are read."""
+    return AnnotateOptions(**{_NEWER.get(name, name): value for name, value in choice.items()})
 
 
 def annotate(documents: Sequence[Document], choice: AnnotateOptions) -> Call:

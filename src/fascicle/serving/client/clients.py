@@ -109,13 +109,13 @@ class Client:
             aside: function that is called with an error for each document that is not done, and the
                 others go on; by default the error is raised.
             choice: fields of `fascicle.serving.client.calls.AnnotateOptions`: ``pipeline``,
-                ``min_score``, ``types``, ``link``.
+                ``threshold``, ``only``, ``links``.
 
         Raises:
             InputError: see ``aside``.
             ServiceError: the service refuses, or does not respond, at every attempt.
         """
-        options = AnnotateOptions(**choice)
+        options = calls.annotate_options(choice)
         yield from calls.annotated_documents(self._ahead(calls.portions(documents), options), aside)
 
     def read(self, path: str | os.PathLike[str], *, format: str = "auto") -> list[Document]:  # noqa: A002
@@ -286,7 +286,7 @@ class AsyncClient:
         """Annotates any number of documents, in order; see
         `fascicle.serving.client.clients.Client.stream`.
         """
-        options = AnnotateOptions(**choice)
+        options = calls.annotate_options(choice)
         running: deque[asyncio.Task[list[Answer]]] = deque()
         try:
             for portion in calls.portions(documents):

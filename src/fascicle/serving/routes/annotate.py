@@ -52,9 +52,9 @@ _AHEAD: Final = 64  # documents of a stream that are waiting or being processed
 _ENCODER: Final = msgspec.json.Encoder()
 _QUERY: Final = (
     PIPELINE_QUERY,
-    Query(name="min_score", type=Score, means="leave out mentions with a lower score"),
-    Query(name="types", type=str, means="only mentions of these types, separated by commas"),
-    Query(name="link", type=bool, means="false: leave out the steps that only link"),
+    Query(name="threshold", type=Score, means="leave out mentions with a lower score"),
+    Query(name="only", type=str, means="only mentions of these types, separated by commas"),
+    Query(name="links", type=bool, means="false: leave out the steps that only link"),
     Query(
         name="candidates",
         type=Candidates,
@@ -95,7 +95,7 @@ def _pool_and_options(request: Request, service: Service) -> tuple[Pool, Options
     if (
         facts is not None
         and facts.all_types
-        and (unknown := sorted({*options.types} - {*facts.types}))
+        and (unknown := sorted({*options.only} - {*facts.types}))
     ):
         raise ProblemError(
             422,
