@@ -73,7 +73,7 @@ async def ner_and_linking(request: Request, service: Service) -> Response:
 
 async def ner_only(request: Request, service: Service) -> Response:
     """Annotates with a pipeline, without links."""
-    return await _answer(request, service, Options(link=False))
+    return await _answer(request, service, Options(links=False))
 
 
 async def batch(request: Request, service: Service) -> Response:
