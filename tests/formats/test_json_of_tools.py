@@ -480,6 +480,25 @@ def test_pubannotation_has_parts_attributes_relations_and_tracks(tmp_path: Path)
         assert _codes(document) == ["relations-left-out"]
 
 
+def test_modifications_of_pubannotation_are_attributes_and_others_are_counted(
+    tmp_path: Path,
+) -> None:
+    """https://www.pubannotation.org/docs/annotation-format/: `obj` is what is modified."""
+    record = {
+        "text": TEXT,
+        "denotations": [{"id": "T1", "span": {"begin": 15, "end": 21}, "obj": "Disease"}],
+        "modifications": [
+            {"id": "M1", "pred": "Negation", "obj": "T1"},
+            {"id": "M2", "pred": "Speculation", "obj": "R1"},
+        ],
+        "attributes": [{"subj": "R1", "pred": "certain", "obj": False}],
+    }
+    document = _only(tmp_path, record)
+    assert document.mentions[0].attributes == (("Negation", "true"),)
+    assert _codes(document) == ["attributes-left-out"]
+    assert "2 attributes" in document.events[0].message
+
+
 def test_utf16_offsets_of_pubannotation_are_told_by_words(tmp_path: Path) -> None:
     denotations = [{"id": "T1", "span": {"begin": 3, "end": 10}, "obj": "X"}]
     document = _only(tmp_path, {"text": EMOJI + TEXT, "denotations": denotations})

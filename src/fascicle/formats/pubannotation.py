@@ -5,8 +5,9 @@ The format is described at https://www.pubannotation.org/docs/annotation-format/
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 from typing import Any, Final
 
 import msgspec
@@ -45,9 +46,15 @@ class _Attribute(msgspec.Struct):
     obj: str | bool | int | float
 
 
+class _Modification(msgspec.Struct):
+    pred: str
+    obj: str  # the id of what it is about
+
+
 class _Track(msgspec.Struct):
     denotations: list[_Denotation] = []
     attributes: list[_Attribute] = []
+    modifications: list[_Modification] = []
     relations: list[Any] = []
     project: str = GOLD
 
@@ -69,8 +76,8 @@ def from_record(
     """Makes a document from a record; its id is the ``sourceid``, with the ``divid`` of a part
     behind a hyphen.
 
-    Annotations of a track have the project as their source. Attributes of denotations are those of
-    mentions.
+    Annotations of a track have the project as their source. Attributes and modifications of
+    denotations are attributes of mentions; others are counted (``attributes-left-out``).
 
     Args:
         record: with ``text``, and ``denotations`` or ``tracks``.
@@ -86,9 +93,11 @@ def from_record(
     collector = MentionCollector(record["text"], step=STEP, unit=unit, votes=votes)
     tracks = [stated, *stated.tracks]
     sources = [GOLD, *(track.project for track in stated.tracks)]
-    for source, track in zip(sources, tracks, strict=True):
-        _add_mentions(collector, track, source)
+    left_out = sum(map(_add_mentions, repeat(collector), tracks, sources))
     events = list[Event]()
+    if left_out:
+        message = f"{plural(left_out, 'attribute')} of what is no denotation"
+        events.append(make_event("attributes-left-out", step=STEP, message=message))
     relations = tuple(_relations(tracks, collector.settle(), events))
     if stated.blocks:
         message = f"{plural(len(stated.blocks), 'block')} not read"
@@ -111,14 +120,18 @@ def _relations(
         yield from read_relations({RELATIONS: track.relations}, arguments, events, step=STEP)
 
 
-def _add_mentions(collector: MentionCollector, track: _Track, source: str) -> None:
+def _add_mentions(collector: MentionCollector, track: _Track, source: str) -> int:
+    """Adds the mentions of a track; returns how many attributes are of something else."""
+    facts: defaultdict[str | None, list[tuple[str, str]]] = defaultdict(list)
+    for attribute in track.attributes:
+        facts[attribute.subj].append((attribute.pred, _text(attribute.obj)))
+    for modification in track.modifications:
+        facts[modification.obj].append((modification.pred, _text(True)))
     for mention in track.denotations:
-        attributes = tuple(
-            (attribute.pred, _text(attribute.obj))
-            for attribute in track.attributes
-            if attribute.subj == mention.id
-        )
+        attributes = tuple(facts.get(mention.id, ()))
         collector.add(mention.spans, mention.obj, attributes=attributes, source=source)
+    known = {mention.id for mention in track.denotations}
+    return sum(len(stated) for name, stated in facts.items() if name not in known)
 
 
 def _text(value: str | bool | int | float) -> str:

@@ -12,9 +12,9 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from tests.formats.oracle.drafts import Taste
 from tests.formats.oracle.papers import by_hand
-from tests.reality.crossing import COUNT, made
+from tests.reality.crossing import COUNT, document, made
 
-from fascicle.formats import read
+from fascicle.formats import read, write
 
 TASTE = Taste(parts=(1, 3), empty=False, typed=False)
 
@@ -28,6 +28,19 @@ def test_openpyxl_and_fascicle_see_the_same_cells(tmp_path: Path) -> None:
         book.save(path)
         rows = list(openpyxl.load_workbook(path).active.iter_rows(min_row=2, values_only=True))
         assert [(one.id, one.text) for one in read(path)] == rows
+
+
+def test_openpyxl_reads_the_mentions_that_fascicle_writes(tmp_path: Path) -> None:
+    for seed, drafts in made(Taste(empty=False, flat=True), name="xlsx ours"):
+        path, documents = tmp_path / f"{seed}.xlsx", [document(one, "") for one in drafts]
+        write(path, documents)
+        head, *rows = openpyxl.load_workbook(path).active.iter_rows(values_only=True)
+        columns = [head.index(name) for name in ("document", "type", "start", "end", "text")]
+        assert sorted(tuple(row[at] for at in columns) for row in rows) == sorted(
+            (one.id, mark.type, mark.start, mark.end, mark.text_in(one.text))
+            for one in documents
+            for mark in one.mentions
+        ), seed
 
 
 def test_openpyxl_leaves_an_escape_as_letters(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from cassis import Cas, TypeSystem
+from cassis import Cas, TypeSystem, load_cas_from_json
 from spacy.tokens import Doc, DocBin
 from tests.formats.oracle.drafts import Taste
 from tests.reality.crossing import all_seen, document, made, marks_of, text_of
@@ -63,3 +63,13 @@ def test_fascicle_reads_what_cassis_writes(name: str, tmp_path: Path) -> None:
         types.to_xml(folder / "TypeSystem.xml")
         cas.to_xmi(folder / name) if name == "a.xmi" else cas.to_json(folder / name)
         assert all_seen(read(folder / name)) == [(text, marks)]
+
+
+def test_cassis_reads_what_fascicle_writes(tmp_path: Path) -> None:
+    for seed, drafts in made(TASTE, name="cas ours"):
+        path, one = tmp_path / f"{seed}.cas.json", drafts[0]
+        write(path, [document(one, "")])
+        with path.open("rb") as stream:
+            cas = load_cas_from_json(stream)
+        marks = frozenset((found.begin, found.end, found.value) for found in cas.select(NAMED))
+        assert (cas.sofa_string, marks) == (text_of(one, ""), marks_of(one, "")), seed
