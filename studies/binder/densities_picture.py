@@ -128,7 +128,8 @@ def load_densities(path: str) -> Densities:
             )
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise FormatError(
-            f"{path} is not a densities file ({error}); docs/pictures.md shows its form", file=path
+            f"{path} is not a densities file ({error}); studies/docs/pictures.md shows its form",
+            file=path,
         ) from None
     return densities
 

@@ -14,18 +14,18 @@ import argparse
 from pathlib import Path
 
 from fascicle.evaluation.reports.plots.canvas import open_sheet, save_figure
-from fascicle.evaluation.reports.plots.distributions import (
-    draw_pca,
-    draw_violins,
-    draw_volcano,
-    load_distributions,
-)
 from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
 from fascicle.formats.distributions import DistributionsHeader, write
 from fascicle.formats.files import read
 from fascicle.models.span_typer import load_typer
 from fascicle.training.typer.scores import given_mentions, to_distributions
 from studies.common import HERE
+from studies.span_typer.distributions_pictures import (
+    draw_pca,
+    draw_violins,
+    draw_volcano,
+    load_distributions,
+)
 from studies.span_typer.measure import CORPORA
 
 OUT = HERE / "docs" / "span-typer"

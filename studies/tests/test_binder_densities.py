@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.cli import main
 from studies.binder.densities import Histogram, Panel, panels_as_dict
+from studies.plot import main
 
 VALUES = st.lists(st.floats(-2.0, 3.0, width=32), max_size=30)
 
@@ -53,7 +53,7 @@ def test_the_data_file_is_drawn(tmp_path: Path) -> None:
     (tmp_path / "d.json").write_text(
         json.dumps(panels_as_dict([Panel(title="A", groups={"entity": histogram})]))
     )
-    assert main(["plot", "densities", str(tmp_path / "d.json"), "-o", str(tmp_path / "d.svg")]) == 0
+    assert main(["densities", str(tmp_path / "d.json"), "-o", str(tmp_path / "d.svg")]) == 0
     assert (tmp_path / "d.svg").stat().st_size > 0
 
 

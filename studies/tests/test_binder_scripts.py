@@ -15,7 +15,6 @@ from tests.support.runs import finish
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import InputError
-from fascicle.evaluation.reports.plots.densities import load_densities
 from fascicle.loading import load
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import read_types
@@ -23,6 +22,7 @@ from fascicle.training.corpus import read_part
 from fascicle.training.experiments.grid import GridRun
 from studies import common
 from studies.binder import analysis, distant, unseen_types
+from studies.binder.densities_picture import load_densities
 from studies.common import GRIDS, ROOT
 from studies.speed import int8_heads
 

@@ -11,7 +11,7 @@ import pytest
 
 from fascicle.errors import FormatError, InputError
 from fascicle.evaluation.reports.plots.canvas import open_sheet
-from fascicle.evaluation.reports.plots.densities import ZOOM, draw_densities, load_densities, size
+from studies.binder.densities_picture import ZOOM, draw_densities, load_densities, size
 
 PANEL: dict[str, Any] = {
     "title": "PER",

@@ -20,7 +20,9 @@ from sklearn.decomposition import PCA
 from fascicle.cli import main
 from fascicle.errors import InputError
 from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, STYLES, open_sheet, svg
-from fascicle.evaluation.reports.plots.distributions import (
+from fascicle.formats.distributions import DistributionsHeader, MentionDistribution, write
+from studies.plot import main as plot
+from studies.span_typer.distributions_pictures import (
     Distributions,
     components,
     density,
@@ -30,7 +32,6 @@ from fascicle.evaluation.reports.plots.distributions import (
     load_distributions,
     ratios,
 )
-from fascicle.formats.distributions import DistributionsHeader, MentionDistribution, write
 
 
 def made(count: int, *, types: int = 3, seed: int = 0) -> Distributions:
@@ -309,7 +310,7 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
 
 def test_nothing_is_cut_off_at_the_edge_of_the_sheet(tmp_path: Path) -> None:
     image = pytest.importorskip("matplotlib.image")
-    gold = Path(__file__).parents[3] / "examples" / "report" / "gold.pubtator"
+    gold = Path(__file__).parents[2] / "examples" / "report" / "gold.pubtator"
     said, picture = tmp_path / "said.jsonl", tmp_path / "pca.png"
     assert (
         main(
@@ -326,7 +327,45 @@ def test_nothing_is_cut_off_at_the_edge_of_the_sheet(tmp_path: Path) -> None:
         )
         == 0
     )
-    assert main(["plot", "pca", str(said), "-o", str(picture)]) == 0
+    assert plot(["pca", str(said), "-o", str(picture)]) == 0
     pixels = image.imread(picture)[..., :3].min(axis=2)
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
         assert edge.min() > 0.9
+
+
+@pytest.mark.parametrize("kind", ["pca", "violin", "volcano"])
+def test_a_picture_twice_has_the_same_bytes(
+    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = DistributionsHeader(model="m", family="crf", definition="tag-path", types=("A", "B"))
+    rows = [(0.1, 0.8, 0.1), (0.7, 0.2, 0.1), (0.0, 0.1, 0.9), (0.2, 0.3, 0.5)]
+    entries = [
+        MentionDistribution(
+            document=str(at), spans=((0, 1),), type="AB"[at > 1], found=at != 1, probabilities=row
+        )
+        for at, row in enumerate(rows)
+    ]
+    lost = MentionDistribution(
+        document="9", spans=((0, 1),), type="A", found=False, unreachable="too-wide"
+    )
+    write(tmp_path / "d.jsonl", header, [*entries, lost])
+    for name in ("a.svg", "b.svg"):
+        assert plot([kind, str(tmp_path / "d.jsonl"), "-o", str(tmp_path / name)]) == 0
+        assert "1 of 5 mentions" in capsys.readouterr().err
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert plot([kind, str(tmp_path / "nothing"), "-o", str(tmp_path / "c.svg")]) == 2
+
+
+def test_one_type_can_be_drawn_as_a_violin_and_not_in_two_directions(tmp_path: Path) -> None:
+    header = DistributionsHeader(model="m", family="span", definition="softmax", types=("A",))
+    entries = [
+        MentionDistribution(
+            document="1", spans=((0, 1),), type="A", found=p > 0.5, probabilities=(1 - p, p)
+        )
+        for p in (0.2, 0.9)
+    ]
+    write(tmp_path / "one.jsonl", header, entries)
+    for kind, code in (("violin", 0), ("volcano", 0), ("pca", 2)):
+        assert (
+            plot([kind, str(tmp_path / "one.jsonl"), "-o", str(tmp_path / f"{kind}.svg")]) == code
+        )

@@ -15,7 +15,6 @@ import pytest
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.reports.plots.report_plots import REPORT_PLOTS
 from fascicle.formats import write as write_documents
-from fascicle.formats.distributions import DistributionsHeader, MentionDistribution, write
 from fascicle.formats.distributions import read as read_distributions
 from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
@@ -25,37 +24,6 @@ from fascicle.verbs.plot import KINDS
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
 needs_shipped = pytest.mark.skipif(not shipped_models(), reason="no model comes with this checkout")
-
-HEADER = DistributionsHeader(model="m", family="crf", definition="tag-path", types=("A", "B"))
-ROWS = [(0.1, 0.8, 0.1), (0.7, 0.2, 0.1), (0.0, 0.1, 0.9), (0.2, 0.3, 0.5)]
-
-
-@pytest.fixture
-def distributions(tmp_path: Path) -> Path:
-    entries = [
-        MentionDistribution(
-            document=str(i), spans=((0, 1),), type="AB"[i > 1], found=i != 1, probabilities=row
-        )
-        for i, row in enumerate(ROWS)
-    ]
-    lost = MentionDistribution(
-        document="9", spans=((0, 1),), type="A", found=False, unreachable="too-wide"
-    )
-    write(tmp_path / "d.jsonl", HEADER, [*entries, lost])
-    return tmp_path / "d.jsonl"
-
-
-@pytest.mark.parametrize("kind", ["pca", "violin", "volcano"])
-@pytest.mark.parametrize("suffix", [".svg", ".png"])
-def test_a_picture_twice_has_the_same_bytes(
-    cli: Cli, tmp_path: Path, distributions: Path, kind: str, suffix: str
-) -> None:
-    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
-    for path in (first, second):
-        result = cli("plot", kind, distributions, "-o", path, "--title", "A title")
-        assert (result.code, result.out) == (0, "")
-        assert "1 of 5 mentions" in result.err
-    assert first.read_bytes() == second.read_bytes()
 
 
 def test_a_training_and_its_model_are_drawn(
@@ -77,7 +45,6 @@ def test_a_training_and_its_model_are_drawn(
         mine = entry.probabilities[1 + header.types.index(entry.type)]
         assert mine == max(entry.probabilities[1:])
         assert sum(entry.probabilities) == pytest.approx(1.0, abs=1e-5)
-    assert cli("plot", "violin", tmp_path / "d.jsonl", "-o", tmp_path / "v.svg").code == 0
     plain = cli("evaluate", gold, *options, "--json")
     assert json.loads(plain.out)["micro"] == scores
 
@@ -149,48 +116,22 @@ def test_misuse_of_evaluate(refused: Refused, toy_corpus: Path, tmp_path: Path) 
     assert "there is no model" in refused("evaluate", toy_corpus, "--model", "nothing")
 
 
-def test_misuse_of_plot(
-    refused: Refused, distributions: Path, toy_corpus: Path, tmp_path: Path
-) -> None:
+def test_misuse_of_plot(refused: Refused, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    report.write_text("{}")
     out = ("-o", tmp_path / "a.svg")
-    assert "did you mean violin?" in refused("plot", "violins", distributions, *out)
-    assert "nothing to draw" in refused("plot", "pca", *out)
-    assert "2 inputs" in refused("plot", "pca", distributions, distributions, *out)
+    assert "did you mean scores?" in refused("plot", "score", report, *out)
+    assert "nothing to draw" in refused("plot", "scores", *out)
+    assert "2 inputs" in refused("plot", "scores", report, report, *out)
     assert "must end with .svg, .png, .pdf" in refused(
-        "plot", "pca", distributions, "-o", tmp_path / "a.gif"
+        "plot", "scores", report, "-o", tmp_path / "a.gif"
     )
-    assert "-o" in refused("plot", "pca", distributions)
+    assert "-o" in refused("plot", "scores", report)
     (tmp_path / "there.svg").touch()
-    assert "exists already" in refused("plot", "pca", distributions, "-o", tmp_path / "there.svg")
-    for kind in ("pca", "violin", "volcano"):
-        assert "not a distributions file" in refused("plot", kind, toy_corpus, *out)
-        assert "cannot be read" in refused("plot", kind, tmp_path / "nothing.jsonl", *out)
-    assert "not a densities file" in refused("plot", "densities", distributions, *out)
-    assert "not a run folder" in refused("plot", "learning", distributions, *out)
+    assert "exists already" in refused("plot", "scores", report, "-o", tmp_path / "there.svg")
+    assert "not a run folder" in refused("plot", "learning", report, *out)
     assert "incomplete" in refused("plot", "learning", tmp_path, *out)
-    one = DistributionsHeader(model="m", family="span", definition="softmax", types=("A",))
-    entries = [
-        MentionDistribution(
-            document="1", spans=((0, 1),), type="A", found=True, probabilities=(1 - p, p)
-        )
-        for p in (0.2, 0.9)
-    ]
-    write(tmp_path / "one.jsonl", one, entries)
-    assert "two directions" in refused("plot", "pca", tmp_path / "one.jsonl", *out)
     assert not (tmp_path / "a.svg").exists()
-
-
-def test_one_type_can_be_drawn_as_a_violin(cli: Cli, tmp_path: Path) -> None:
-    header = DistributionsHeader(model="m", family="span", definition="softmax", types=("A",))
-    entries = [
-        MentionDistribution(
-            document="1", spans=((0, 1),), type="A", found=p > 0.5, probabilities=(1 - p, p)
-        )
-        for p in (0.2, 0.9)
-    ]
-    write(tmp_path / "one.jsonl", header, entries)
-    for kind in ("violin", "volcano"):
-        assert cli("plot", kind, tmp_path / "one.jsonl", "-o", tmp_path / f"{kind}.svg").code == 0
 
 
 Evaluated = Callable[..., Path]
@@ -297,10 +238,8 @@ def test_many_systems_of_a_report(
     assert cli("plot", "confusion", report, "-o", tmp_path / "b.svg", *few).code == 0
 
 
-def test_a_system_is_chosen_of_a_report_only(
-    refused: Refused, distributions: Path, tmp_path: Path
-) -> None:
-    message = refused("plot", "pca", distributions, "-o", tmp_path / "a.svg", "--system", "m")
+def test_a_system_is_chosen_of_a_report_only(refused: Refused, tmp_path: Path) -> None:
+    message = refused("plot", "learning", tmp_path, "-o", tmp_path / "a.svg", "--system", "m")
     assert "choose no system" in message
 
 
@@ -319,10 +258,11 @@ def test_notes_do_nothing_to_a_terminal(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_the_extra_is_named(
-    refused: Refused, distributions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    refused: Refused, evaluated: Evaluated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    report = evaluated(one=[0.9])
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "fascicle[plots]" in refused("plot", "pca", distributions, "-o", tmp_path / "a.svg")
+    assert "fascicle[plots]" in refused("plot", "scores", report, "-o", tmp_path / "a.svg")
 
 
 def test_the_page_has_every_kind() -> None:
@@ -333,10 +273,10 @@ def test_the_page_has_every_kind() -> None:
 
 
 def test_a_title_with_control_characters_is_refused(
-    cli: Cli, tmp_path: Path, distributions: Path
+    cli: Cli, tmp_path: Path, evaluated: Evaluated
 ) -> None:
-    picture = tmp_path / "p.svg"
-    assert cli("plot", "pca", distributions, "-o", picture, "--title", "two\nlines").code == 0
-    result = cli("plot", "pca", distributions, "-o", picture, "--overwrite", "--title", "a\x1b[2J")
+    report, picture = evaluated(one=[0.9]), tmp_path / "p.svg"
+    assert cli("plot", "scores", report, "-o", picture, "--title", "two\nlines").code == 0
+    result = cli("plot", "scores", report, "-o", picture, "--overwrite", "--title", "a\x1b[2J")
     assert result.code == 2
     assert "control characters" in result.err

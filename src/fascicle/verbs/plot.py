@@ -1,6 +1,4 @@
-"""Command ``fascicle plot``: draws a training, the probabilities of a model for gold, or a
-report.
-"""
+"""Command ``fascicle plot``: draws a training or a report."""
 
 from __future__ import annotations
 
@@ -16,15 +14,6 @@ from fascicle.core.files.atomic import check_target
 from fascicle.core.marks import escape_controls
 from fascicle.errors import OutputError, UsageError
 from fascicle.evaluation.reports.plots.canvas import SUFFIXES, open_sheet, save_figure
-from fascicle.evaluation.reports.plots.densities import draw_densities, load_densities
-from fascicle.evaluation.reports.plots.densities import size as size_of_densities
-from fascicle.evaluation.reports.plots.distributions import (
-    Distributions,
-    draw_pca,
-    draw_violins,
-    draw_volcano,
-    load_distributions,
-)
 from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
 from fascicle.evaluation.reports.plots.learning import size as size_of_learning
 from fascicle.evaluation.reports.plots.report_plots import REPORT_PLOTS, load_drawing
@@ -62,11 +51,6 @@ class _Kind(NamedTuple):
         return self.load(paths if self.several else paths[0])
 
 
-def _size_of_violins(data: Distributions) -> tuple[float, float]:
-    return max(4.8, 1.2 + 0.9 * len(data.header.types)), 4.2
-
-
-_OF_DISTRIBUTIONS: Final = "a file of evaluate --distributions: "
 KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
     {
         "learning": _Kind(
@@ -75,30 +59,6 @@ KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
             draw_learning,
             size_of_learning,
             several=True,
-        ),
-        "pca": _Kind(
-            f"{_OF_DISTRIBUTIONS}the probabilities in two dimensions",
-            load_distributions,
-            draw_pca,
-            lambda _: (7.4, 4.6),
-        ),
-        "violin": _Kind(
-            f"{_OF_DISTRIBUTIONS}the probability of the gold type, by type",
-            load_distributions,
-            draw_violins,
-            _size_of_violins,
-        ),
-        "volcano": _Kind(
-            f"{_OF_DISTRIBUTIONS}other types against the gold type",
-            load_distributions,
-            draw_volcano,
-            lambda _: (6.4, 4.8),
-        ),
-        "densities": _Kind(
-            "a file of densities: similarities of a bi-encoder",
-            load_densities,
-            draw_densities,
-            size_of_densities,
         ),
         **{
             name: _Kind(
