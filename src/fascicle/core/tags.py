@@ -134,6 +134,8 @@ def decode_tags(tags: Sequence[str]) -> list[tuple[int, int, str]]:
     mentions: list[tuple[int, int, str]] = []
     start, open_type = 0, ""  # an empty type: no mention is open
     for position, tag in enumerate(tags):
+        if tag == _OUTSIDE and not open_type:  # most tokens
+            continue
         prefix, kind = split_tag(tag)
         if open_type and (kind != open_type or prefix in _OPENERS):
             mentions.append((start, position, open_type))

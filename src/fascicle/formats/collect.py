@@ -6,8 +6,10 @@ Lines or records of one document are put together here, with those among them th
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
 import msgspec
@@ -164,7 +166,7 @@ class MentionCollector:
 
     def _compare(self, mention: Mention, fragments: Fragments, beside: str | None) -> None:
         """Reports fragments that were joined, and a text that is not that of the source."""
-        span = mention.start, mention.end
+        span = mention.spans[0][0], mention.spans[-1][1]
         if len(mention.spans) < len(fragments):
             message = (
                 f"fragments of a mention of type {mention.type!r} with only white space between "
@@ -386,16 +388,13 @@ def join_tokens(
 
 
 def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:
-    words: list[Span] = []
-    position = 0
-    for token in tokens:
-        if not token:
-            raise ValueError(
-                f"token {len(words)} is empty; every token needs at least one character"
-            )
-        words.append((position, position + len(token)))
-        position += len(token) + 1
-    return tuple(words)
+    lengths = list(map(len, tokens))
+    if not all(lengths):
+        raise ValueError(
+            f"token {lengths.index(0)} is empty; every token needs at least one character"
+        )
+    ends = [end + number for number, end in enumerate(accumulate(lengths))]
+    return tuple(zip(map(operator.sub, ends, lengths), ends, strict=True))
 
 
 def _sentence_ranges(sentences: Sequence[Sequence[str]], words: Sequence[Span]) -> tuple[Span, ...]:

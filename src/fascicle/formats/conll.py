@@ -7,11 +7,12 @@ sentences.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
-from typing import Final
+from itertools import chain
+from typing import Final, TypeVar
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
@@ -23,6 +24,7 @@ from fascicle.core.files.source import (
     Source,
     line_text,
     open_bytes,
+    read_blocks,
     read_lines_or_errors,
 )
 from fascicle.core.tags import TagCensus, is_tag, split_tag, tag_advice, tag_layers
@@ -44,6 +46,7 @@ from fascicle.formats.tag_names import (
 
 _STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
+_BLOCK: Final = 2**18  # bytes
 _NO_TOKEN: Final = "\ufffd"
 _OTHERWISE: Final = (
     "say which column holds the tags, if it is not this one, or, if tags are "
@@ -52,6 +55,8 @@ _OTHERWISE: Final = (
 # A "sentence" beyond this, in a file without one blank line, is a stream whose source did not mark
 # sentences.
 _ONE_STREAM: Final = 1000
+# how a line may begin that ends a sentence
+_MAY_BREAK: Final = frozenset(("", " ", "\t", DOCSTART[0], BEGIN[0]))
 _FIRST_LINES: Final = 100  # that show whether the first column numbers the rows
 
 
@@ -147,6 +152,7 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
             yield document.with_events(*events) if events else document
 
 
+_T = TypeVar("_T")
 _Row = tuple[str, list[str]]  # token; its tag in each layer
 _Sentence = tuple[list[str], list[list[str]]]  # tokens; for each layer its tags
 _Parsed = _Sentence | InputError | None
@@ -174,24 +180,71 @@ class _Parser:
         self.breaks = 0
 
     def sentences(self) -> Iterator[_Parsed]:
-        rows: list[_Row] = []
-        error: FormatError | None = None
-        for number, line in self._lines():
-            bare = line.strip(" \t") if isinstance(line, str) else ""
-            if isinstance(line, FormatError) or (bare and not bare.startswith((DOCSTART, BEGIN))):
-                if error is None and not self._is_comment(line):
-                    error = self._add_row(rows, line, number)
-                continue
-            if rows or error:
-                self.breaks += 1
-                yield self._end_sentence(rows, error)
-                rows, error = [], None
-            if bare:
-                self._of_row = Conll2012Rows() if bare.startswith(BEGIN) else self._of_row
+        first = 1
+        for lines, end in self._groups():
+            if (sentence := self._sentence(lines, first)) is not None:
+                self.breaks += end is not None
+                yield sentence
+            first += len(lines) + 1
+            if end:
+                self._of_row = Conll2012Rows() if end.startswith(BEGIN) else self._of_row
                 self.breaks += 1
                 yield None
-        if rows or error:
-            yield self._end_sentence(rows, error)
+
+    def _groups(self) -> Iterator[tuple[list[Line], str | None]]:
+        """Yields lines between blank lines and marks; and the mark behind them, which is empty for
+        a blank line, and ``None`` at the end of the file.
+        """
+        group: list[Line] = []
+        for block in self._blocks():
+            start = 0
+            for at in [
+                at
+                for at, line in enumerate(block)
+                if isinstance(line, str) and line[:1] in _MAY_BREAK
+            ]:
+                bare = line_text(block[at]).strip(" \t")
+                if bare and not bare.startswith((DOCSTART, BEGIN)):
+                    continue
+                yield [*group, *block[start:at]], bare
+                group, start = [], at + 1
+            group += block[start:]
+        yield group, None
+
+    def _sentence(self, lines: list[Line], first: int) -> _Parsed:
+        """Returns the sentence of consecutive lines, or its error; ``None`` if they are comments.
+
+        Args:
+            lines: lines that are not blank.
+            first: number of the first line.
+        """
+        if (even := self._even_rows(lines)) is not None:
+            return even
+        rows: list[_Row] = []
+        error: FormatError | None = None
+        for number, line in enumerate(lines, first):
+            if error is None and not self._is_comment(line):
+                error = self._add_row(rows, line, number)
+        return self._end_sentence(rows, error) if rows or error else None
+
+    def _even_rows(self, lines: list[Line]) -> _Sentence | None:
+        """Returns a sentence all at once, if nothing in its rows is new; else ``None``."""
+        if self._width is None or self._spare or self._options.bare or self._of_row or not lines:
+            return None
+        separator, mark = "\t" if self._tab else " ", (self._options.comment or "#")[0]
+        rows = [
+            line.split(separator) for line in lines if isinstance(line, str) and line[0] != mark
+        ]
+        is_even = len(rows) == len(lines) and set(map(len, rows)) == {self._width}
+        if not is_even or not (self._tab or all(map(all, rows))):
+            return None
+        try:
+            token_column, tag_columns = self._select(list(zip(*rows, strict=True)))
+        except IndexError:
+            return None
+        if not all(token_column) or not self._valid_tags.issuperset(chain(*tag_columns)):
+            return None
+        return list(token_column), list(map(list, tag_columns))
 
     def _add_row(self, rows: list[_Row], line: Line, number: int) -> FormatError | None:
         try:
@@ -213,16 +266,20 @@ class _Parser:
             self._first_widths.clear()
         return error or _transpose(rows)
 
-    def _lines(self) -> Iterator[tuple[int, Line]]:
-        """Yields the numbered lines of the file.
+    def _blocks(self) -> Iterator[Sequence[Line]]:
+        """Yields the lines of the file, some at a time.
 
         Raises:
             FormatError: the first column, unless it was chosen, numbers the words or the sentences.
         """
-        lines = read_lines_or_errors(self._source)
-        first = list(islice(lines, _FIRST_LINES))
+        blocks = read_blocks(self._source)
+        first: list[Line] = []
+        while len(first) < _FIRST_LINES and (block := next(blocks, None)) is not None:
+            first += block
         if (self._options.token_column, self._options.tag_columns) == (0, (-1,)) and (
-            columns := columns_beside_numbers([line for _, line in first if isinstance(line, str)])
+            columns := columns_beside_numbers(
+                [line for line in first[:_FIRST_LINES] if isinstance(line, str)]
+            )
         ):
             message = (
                 "the first column numbers the rows, and the words are in the second; choose the "
@@ -230,7 +287,7 @@ class _Parser:
                 f"tags with columns=VALUE, such as {','.join(map(str, columns))}"
             )
             raise FormatError(message, at=self._source.path)
-        yield from chain(first, lines)
+        yield from chain((first,), blocks)
 
     def _is_comment(self, line: Line) -> bool:
         mark = self._options.comment
@@ -299,7 +356,7 @@ class _Parser:
         self._missing += 1
         return _NO_TOKEN, row[1]
 
-    def _select(self, columns: list[str]) -> tuple[str, list[str]]:
+    def _select(self, columns: list[_T]) -> tuple[_T, list[_T]]:
         count = len(columns)
         token_at = self._options.token_column
         token_at += count if token_at < 0 else 0
@@ -350,6 +407,7 @@ class _Parser:
         """Returns notes about the columns for the events of the first document."""
         # a column of nothing but O holds no mention
         spare = sorted((self._spare or set()) & self._tagged)
+        self._spare = set()  # and nobody asks again
         if not spare:
             return ()
         message = (
@@ -389,17 +447,18 @@ def _mode(source: Source, options: ConllOptions) -> str:
 
 
 def _marks(source: Source) -> Iterator[bool]:
-    mark = DOCSTART.encode()
+    mark, begin = DOCSTART.encode(), BEGIN.encode()
     # bytes are faster; the main reading decodes and checks them
     with open_bytes(source.path) as stream:
-        line = stream.readline(MAX_LINE)
-        if source.is_utf8 and not bom_encoding(line):
-            while line:
-                for part in line.split(b"\r"):
+        block = stream.readline(MAX_LINE)
+        if source.is_utf8 and not bom_encoding(block):
+            while block:
+                is_marked = mark in block or begin in block
+                for part in re.split(rb"[\r\n]", block) if is_marked else ():
                     yield mark in part[: len(mark) + 3]  # a byte order mark may come before it
-                    if part.startswith(BEGIN.encode()):
+                    if part.startswith(begin):
                         yield from (True, True)  # one document is one here, too
-                line = stream.readline(MAX_LINE)
+                block = stream.read(_BLOCK) + stream.readline(MAX_LINE)
             return
     quiet = replace(source, told=None)
     yield from (

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from fascicle.core.document import Document, Link, Mention, Relation, Section
@@ -37,6 +38,7 @@ _ONE_ID: Final = re.compile(
 )
 # as NCBI writes it; other readers take a mention with an empty column for a relation
 _NO_CONCEPT: Final = "-"
+_SHORT: Final = 64  # characters of a column of ids that is kept
 _NO_ID: Final = frozenset({"", _NO_CONCEPT, "-1"})
 
 
@@ -64,18 +66,18 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
-    block = _Block()
+    block = _Block(path=source.path)
     for number, line in read_lines_or_errors(source):
         if isinstance(line, str) and not line.strip():
             if block.begun:
                 yield block
-            block = _Block()
+            block = _Block(path=source.path)
             continue
         match = _TEXT_LINE.fullmatch(line) if isinstance(line, str) else None
         if match and block.begun and block.is_other(match):
             yield block
-            block = _Block()
-        block.take(line, match, Place(source.path, number))
+            block = _Block(path=source.path)
+        block.take(line, match, number)
     if block.begun:
         yield block
 
@@ -84,17 +86,22 @@ def _blocks(source: Source) -> Iterator[_Block]:
 class _Block:
     """Lines of one document."""
 
+    path: str
     identifier: str = ""
     texts: dict[str, str] = field(default_factory=dict)
     rows: list[tuple[int, int, list[str]]] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
-    place: str = ""
+    first: int = 0
     error: FormatError | None = None
 
     @property
     def begun(self) -> bool:
         """True if there was a line, valid or not."""
         return bool(self.identifier) or self.error is not None
+
+    def place(self, number: int) -> Place:
+        """Returns the place of a line."""
+        return Place(self.path, number)
 
     def is_other(self, match: re.Match[str]) -> bool:
         """True if a title or abstract belongs to another document."""
@@ -104,40 +111,40 @@ class _Block:
         # document.
         return self.error is None and match[1].strip() != self.identifier
 
-    def take(self, line: Line, match: re.Match[str] | None, place: str) -> None:
+    def take(self, line: Line, match: re.Match[str] | None, number: int) -> None:
         """Adds a line; the first error is kept, and the lines after it are ignored."""
         if self.error is not None:
             return
-        self.place = self.place or place
+        self.first = self.first or number
         try:
             if match:
-                self.take_text(match, place)
+                self.take_text(match, number)
             else:
-                self.take_row(line_text(line).split("\t"), place)
+                self.take_row(line_text(line).split("\t"), number)
         except FormatError as error:
             self.error = error
 
-    def take_text(self, match: re.Match[str], place: str) -> None:
+    def take_text(self, match: re.Match[str], number: int) -> None:
         identifier, kind, text = match[1].strip(), match[2], match[3]
         if not identifier:
             raise FormatError(
                 f"a title or abstract without a document id; the line must be id|{kind}|text",
-                at=place,
+                at=self.place(number),
             )
         if kind in self.texts:
             message = (
                 f"document {identifier} has two |{kind}| lines; put a blank line between documents"
             )
-            raise FormatError(message, at=place)
+            raise FormatError(message, at=self.place(number))
         self.identifier = identifier
         self.texts[kind] = text
 
-    def take_row(self, columns: list[str], place: str) -> None:
+    def take_row(self, columns: list[str], number: int) -> None:
         if len(columns) >= 4 and self.identifier and columns[0].strip() != self.identifier:
             raise FormatError(
                 f"a row of document {columns[0].strip()!r} stands among those of document "
                 f"{self.identifier!r}; put it below its own title and abstract",
-                at=place,
+                at=self.place(number),
             )
         if len(columns) < 4 or not self.identifier:
             owner = f"of document {self.identifier}" if self.identifier else "before any title line"
@@ -145,7 +152,7 @@ class _Block:
                 f"{len(columns)} TAB-separated column(s) {owner}; allowed are id|t|title, "
                 "id|a|abstract, mentions (id, start, end, text, type, concept id) and relations "
                 "(id, type, id1, id2)",
-                at=place,
+                at=self.place(number),
             )
         if not is_integer(columns[1]):
             self.relations.append(_relation_in(columns))
@@ -154,7 +161,7 @@ class _Block:
             raise FormatError(
                 f"a mention needs the columns id, start, end, text, type and perhaps a concept id; "
                 f"found {plural(len(columns), 'column')}, end {shorten(columns[2])!r}",
-                at=place,
+                at=self.place(number),
             )
         self.rows.append((int(columns[1]), int(columns[2]), columns))
 
@@ -179,7 +186,7 @@ def _document(block: _Block) -> Document:
         )
     return collector.document(
         block.identifier,
-        at=block.place,
+        at=block.place(block.first),
         sections=_sections_of(title, abstract),
         relations=tuple(block.relations),
     )
@@ -202,11 +209,20 @@ def _sections_of(title: str, abstract: str) -> tuple[Section, ...]:
 def parse_links(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
     """Returns the links and attributes in the columns of a mention."""
     raw = columns[5] if len(columns) > 5 else ""
-    ids = _split_ids(raw.strip())
-    attributes = [] if raw in ("|".join(ids), _NO_CONCEPT) else [(RAW_ID, raw)]
+    links, attributes = (_known_ids if len(raw) <= _SHORT else _parse_ids)(raw)
     if len(columns) > 6 and columns[6]:
-        attributes.append((_NAMES, columns[6]))
-    return tuple(map(_link, ids)), tuple(attributes)
+        attributes = (*attributes, (_NAMES, columns[6]))
+    return links, attributes
+
+
+def _parse_ids(raw: str) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
+    """Returns the links of a column, and the column itself where they do not hold it."""
+    ids = _split_ids(raw.strip())
+    is_held = raw in ("|".join(ids), _NO_CONCEPT)
+    return tuple(map(_link, ids)), () if is_held else ((RAW_ID, raw),)
+
+
+_known_ids = lru_cache(maxsize=2**14)(_parse_ids)  # a file names the same concepts again
 
 
 def _split_ids(column: str) -> list[str]:

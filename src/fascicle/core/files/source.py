@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -34,6 +35,7 @@ MAX_FILE: Final = 512 * 2**20  # for files read as a whole: a plain text, a JSON
 STDIN: Final = "-"
 LONGEST_NAME: Final = 255  # bytes of the name of a file; what file systems allow
 GZIP: Final = b"\x1f\x8b"
+_BLOCK: Final = 2**16  # bytes whose lines are decoded at once
 _BOM: Final = codecs.BOM_UTF8
 _MAX_DIGITS: Final = 18  # most digits of an integer; more than any offset has
 Line = str | FormatError  # its text, or the error if it has none
@@ -247,11 +249,17 @@ def read_lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
         InputError: the file cannot be opened.
         FormatError: damaged gzip data, or an encoding after whose errors reading cannot continue.
     """
+    return enumerate(chain.from_iterable(read_blocks(source)), 1)
+
+
+def read_blocks(source: Source) -> Iterator[Sequence[Line]]:
+    """Iterates over the lines of `read_lines_or_errors`, some at a time."""
     with open_bytes(source.path, meter=source.meter) as stream:
         source = _looked_at(stream, source)
-        yield from (
-            _byte_lines(stream, source) if source.is_bytewise else _text_lines(stream, source)
-        )
+        if source.is_bytewise:
+            yield from _byte_blocks(stream, source)
+        else:
+            yield from zip(_text_lines(stream, source))
 
 
 def line_text(line: Line) -> str:
@@ -292,19 +300,51 @@ def is_integer(text: str) -> bool:
     return len(digits) <= _MAX_DIGITS and digits.isascii() and digits.isdigit()
 
 
-def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
-    number, offset, decoder = 0, 0, _Decoder(source)
-    for raw, dropped in raw_lines(stream.readline, most=MAX_LINE, ends=(b"\n", b"\r")):
+def _byte_blocks(stream: BinaryIO, source: Source) -> Iterator[Sequence[Line]]:
+    decoder, number, offset, rest = _Decoder(source), 1, 0, b""
+    # a pipe gives what it has, so that nothing waits for a whole block
+    read_some = cast(io.BufferedReader, stream).read1
+    while len(rest) < _BLOCK and (more := read_some(_BLOCK)):
+        data = rest + more
+        end = data.rfind(b"\n") + 1
+        block, rest = data[:end], data[end:]
+        if (plain := decoder.plain_lines(block)) is not None:
+            yield plain
+            number += len(plain)
+        else:
+            for line in _odd_lines(io.BytesIO(block).readline, decoder, (number, offset)):
+                yield (line,)
+                number += 1
+        offset += end
+    readline = partial(_read_on, io.BytesIO(rest), stream)
+    yield from zip(_odd_lines(readline, decoder, (number, offset)))
+
+
+def _read_on(head: BinaryIO, tail: BinaryIO, most: int) -> bytes:
+    """Reads a line of two streams that follow each other."""
+    line = head.readline(most)
+    is_whole = line.endswith(b"\n") or len(line) == most
+    return line if is_whole else line + tail.readline(most - len(line))
+
+
+def _odd_lines(
+    readline: Callable[[int], bytes], decoder: _Decoder, start: tuple[int, int]
+) -> Iterator[Line]:
+    """Yields lines of any kind; ``start`` is the number of the first, and its offset in the
+    file.
+    """
+    number, offset = start
+    for raw, dropped in raw_lines(readline, most=MAX_LINE, ends=(b"\n", b"\r")):
         if dropped:
+            yield long_line(decoder.path, number, most=MAX_LINE)
             number, offset = number + 1, offset + dropped
-            yield number, long_line(source.path, number, most=MAX_LINE)
             continue
         # "\r\r\n" comes from a program that changed "\n" in "\r\n" to "\r\n".
         body = raw.removesuffix(b"\n").rstrip(b"\r")
         at = offset
         for part in body.split(b"\r") if b"\r" in body else (body,):
+            yield _without_mark(decoder.decoded(part, offset=at, line=number))
             number += 1
-            yield number, _without_mark(decoder.decoded(part, offset=at, line=number))
             at += len(part) + 1
         offset += len(raw)
 
@@ -313,19 +353,19 @@ def _without_mark(line: Line) -> Line:
     return line.lstrip("\ufeff") if isinstance(line, str) else line
 
 
-def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
+def _text_lines(stream: BinaryIO, source: Source) -> Iterator[Line]:
     text = io.TextIOWrapper(stream, encoding=source.encoding, newline="\n")
     number = 0
     try:
         for raw, dropped in raw_lines(text.readline, most=MAX_LINE, ends=("\n", "\r")):
             if dropped:
                 number += 1
-                yield number, long_line(source.path, number, most=MAX_LINE)
+                yield long_line(source.path, number, most=MAX_LINE)
                 continue
             for part in raw.removesuffix("\n").rstrip("\r").split("\r"):
                 number += 1
                 line = nul_error(source.path, f"in line {number}") if "\0" in part else part
-                yield number, _without_mark(line)
+                yield _without_mark(line)
     except UnicodeError as error:
         message = (
             f"after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}"
@@ -343,9 +383,25 @@ class _Decoder:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._codec = source.codec
+        self.path = source.path
         self._may_guess = (
             source.encoding == AUTO and source.told is not None and source.path != STDIN
         )
+
+    def plain_lines(self, block: bytes) -> list[str] | None:
+        """Returns the lines of a block, without their ends; ``None`` if some need a closer look.
+
+        Args:
+            block: whole lines, with their ends.
+        """
+        is_odd = b"\0" in block or block.count(b"\r") != block.count(b"\r\n")
+        if is_odd or len(block) > MAX_LINE:
+            return None
+        try:
+            text = block.decode(self._codec)
+        except UnicodeDecodeError:
+            return None
+        return None if "\ufeff" in text else text.replace("\r\n", "\n").split("\n")[:-1]
 
     def decoded(self, data: bytes, *, offset: int, line: int | None = None) -> Line:
         """Returns the text of some bytes, or the error if they have none.
@@ -355,7 +411,7 @@ class _Decoder:
             offset: their offset in the file.
             line: line number, if they are a line.
         """
-        path, place = self._source.path, f" (line {line})" if line is not None else ""
+        path, place = self.path, f" (line {line})" if line is not None else ""
         zero = data.find(b"\0")
         if zero >= 0:
             return self._bad(data, nul_error(path, f"at byte {offset + zero}{place}"))
