@@ -120,7 +120,8 @@ class _MergedMention:
 def _pairs(tree: Tree) -> list[_Pair]:
     pairs: dict[str, _Pair] = {}
     for name in tree.names:
-        stem, suffix = name[: -len(lower_suffix(name))], lower_suffix(name)
+        suffix = lower_suffix(name)
+        stem = name[: -len(suffix)]
         pair = pairs.setdefault(stem, _Pair(stem=stem))
         if suffix != TEXT:
             pair.annotations.append(name)
@@ -202,7 +203,7 @@ def _valid_rows(
         if code := _code_left_out(row, standoff, options):
             standoff.left_out[code] += 1
         elif spans := _check_spans(row, text, standoff, collector):
-            yield replace(row, spans=spans), is_first
+            yield row if spans is row.spans else replace(row, spans=spans), is_first
 
 
 def _code_left_out(row: TextBound, standoff: Standoff, options: BratOptions) -> str:
@@ -219,6 +220,8 @@ def _check_spans(
     row: TextBound, text: str, standoff: Standoff, collector: MentionCollector
 ) -> Fragments:
     """Returns the fragments of a T line, sorted and disjoint; empty if they are not in the text."""
+    if _is_plain(row, text):
+        return row.spans
     spans = sorted(row.spans)
     if any(start >= end for start, end in spans):
         collector.drop(
@@ -249,6 +252,15 @@ def _check_spans(
         message = f"{row.place}: the text of {row.id} is not the text at its offsets; offsets kept"
         standoff.say("text-mismatch", message, span=hull)
     return fragments
+
+
+def _is_plain(row: TextBound, text: str) -> bool:
+    """True if a T line has one fragment, and the text at its offsets; nearly all are so."""
+    if len(row.spans) > 1:
+        return False
+    ((start, end),) = row.spans
+    is_inside = 0 <= start < end <= len(text)
+    return is_inside and (row.text is None or agrees(row.text, text, row.spans))
 
 
 def _convert_offsets(text: str, standoff: Standoff, *, has_mark: bool) -> list[TextBound]:

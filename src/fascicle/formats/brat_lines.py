@@ -150,8 +150,9 @@ def parse_reference(middle: str, name: str) -> tuple[str, Link | None, str] | No
         and the reference ``Ontology:id``; or ``None`` if the column is none of these.
     """
     fields = middle.split(" ")
-    parts = dict(field.partition(":")[::2] for field in fields[1:])
-    if len(fields) == 3 and parts.keys() == {"Annotation", "Referent"}:
+    may_be_task = len(fields) == 3 and fields[1].startswith(("Annotation", "Referent"))
+    parts = dict(field.partition(":")[::2] for field in fields[1:]) if may_be_task else {}
+    if parts.keys() == {"Annotation", "Referent"}:
         target, identifier = parts["Annotation"], parts["Referent"]
         reference = f"{fields[0]}:{identifier}" if fields[0] != REFERENCE else identifier
     elif len(fields) == 3:
