@@ -118,6 +118,7 @@ SAFE_XML = {
     "fascicle.formats.ldc",
     "fascicle.formats.bioc_files",
     "fascicle.formats.jats",
+    "fascicle.formats.endnote",
     "fascicle.formats.tei",
     "fascicle.formats.medline",
     "fascicle.formats.extraction",

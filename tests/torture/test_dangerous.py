@@ -26,6 +26,7 @@ RECORDS = {
     "<ArticleTitle>{}</ArticleTitle></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>",
     "jats": "<article><front><article-meta><title-group><article-title>{}</article-title></title-group></article-meta>"
     "</front></article>",
+    "endnote": "<xml><records><record><titles><title>{}</title></titles></record></records></xml>",
     "tei": "<TEI><teiHeader><fileDesc><titleStmt><title>{}</title></titleStmt></fileDesc></teiHeader></TEI>",
     "bioc": "<collection><document><id>7</id><passage><offset>0</offset><text>{}</text></passage></document>"
     "</collection>",

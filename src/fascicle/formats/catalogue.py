@@ -207,10 +207,12 @@ _ROWS: Final = (
     _row(
         "citations",
         "exports of reference managers",
-        ends=".nbib .ris",
+        ends=".nbib .ris .enw .ciw",
         reads="citations",
         annotated=False,
     ),
+    _row("bibtex", "references in BibTeX", ends=".bib", reads="bibtex", annotated=False),
+    _row("endnote", "references in the XML of EndNote", reads="endnote", annotated=False),
     _row(
         "jats",
         "articles in XML, as PubMed Central has them",

@@ -1,18 +1,15 @@
-"""Citations as PubMed and reference managers export them: .nbib, .ris, and the "Abstract" text of
-PubMed.
+"""Citations in lines with tags, as PubMed and reference managers export them, and the "Abstract"
+text of PubMed.
 
-The tags of .nbib are in https://www.nlm.nih.gov/bsd/mms/medlineelements.html, those of RIS in
-https://en.wikipedia.org/wiki/RIS_(file_format). The text of a document is the title and the
-abstract, with a line end between two parts, as in `fascicle.formats.medline`.
+The text of a document is the title and the abstract, with a line end between two parts, as in
+`fascicle.formats.medline`. The tags are in `fascicle.formats.citation_tags`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, islice
-from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -21,6 +18,7 @@ from fascicle.core.document import Document, Event
 from fascicle.core.files.source import Line, Source, read_lines_or_errors
 from fascicle.core.wording import plural, shorten
 from fascicle.errors import FormatError, Place
+from fascicle.formats.citation_tags import NBIB, ONCE, RIS_TYPE, Tags, tags_at
 from fascicle.formats.extraction import Part, collapse, field_note, join_sections, part_kind
 from fascicle.formats.handlers import Reader
 from fascicle.formats.inline import read_markup
@@ -31,76 +29,11 @@ _STEP: Final = "citations"
 _Fields = dict[str, list[str]]
 
 
-_NBIB_LINE: Final = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) *- ?(.*)")  # a tag and its value
-_RIS_LINE: Final = re.compile(r"([A-Z][A-Z0-9])  - ?(.*)")
-# some programs write one blank where RIS has two
-_NARROW_LINE: Final = re.compile(r"([A-Z][A-Z0-9]) - ?(.*)")
-_FIRST: Final = re.compile(r"(?:PMID|PMC |TI  )- |TY {1,2}- ?")  # of a citation
-_TYPE: Final = re.compile(r"TY {1,2}- ?[A-Z]+ *")
-_LAST: Final = "ER"
-_IDS_OF_NBIB: Final = ("PMID", "PMC")  # no citation has two of them
-_LISTED: Final = "KW"  # EndNote writes this tag once, and the next keywords on lines of their own
+_FIRST_FORM: Final = (
+    "a citation begins with PMID- or PMC - in a file .nbib, with TY  - in a file .ris, with PT in "
+    "a file of Web of Science and with %0 in a file .enw"
+)
 _HEAD: Final = 1000  # lines before the first citation; Ovid, JSTOR and Scopus write some
-_FORM: Final = "a citation begins with PMID- or PMC - in a file .nbib and with TY  - in a file .ris"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Tags:
-    """Tags of a kind of export; of several tags for one part the first that a citation has is read.
-
-    Attributes:
-        line: a line with a tag.
-        between: what stands between title and abstract.
-        title: tags of the title.
-        abstract: tags of the abstract.
-        id: tags of the id.
-        meta: tags of other facts.
-    """
-
-    line: re.Pattern[str]
-    title: tuple[str, ...]
-    abstract: tuple[str, ...]
-    id: tuple[str, ...]
-    meta: Mapping[str, tuple[str, ...]]
-    between: str = "\n"  # as in MEDLINE
-
-
-_NBIB: Final = _Tags(
-    line=_NBIB_LINE,
-    title=("TI", "BTI", "TT"),
-    abstract=("AB",),
-    id=("PMID", "PMC", "LID", "AID"),
-    meta=MappingProxyType(
-        {
-            "doi": ("LID", "AID"),
-            "pmc": ("PMC",),
-            "journal": ("JT", "TA"),
-            "year": ("DP",),
-            "language": ("LA",),
-            "publication-types": ("PT",),
-            "mesh-names": ("MH",),
-            "chemical-names": ("RN",),
-            "keywords": ("OT",),
-        }
-    ),
-)
-_RIS: Final = _Tags(
-    line=_RIS_LINE,
-    between="\n\n",  # many titles have no full stop: a line end alone ends no sentence
-    title=("TI", "T1", "CT", "BT", "TT"),
-    abstract=("AB", "N2"),
-    id=("AN", "DO", "ID"),
-    meta=MappingProxyType(
-        {
-            "doi": ("DO",),
-            "journal": ("JF", "JO", "T2", "JA"),
-            "year": ("PY", "Y1", "DA"),
-            "language": ("LA",),
-            "publication-types": ("TY",),
-            "keywords": ("KW",),
-        }
-    ),
-)
 _DOI: Final = re.compile(r"\b10\.\d{4,}/\S+")
 _YEAR: Final = re.compile(r"\d{4}")
 _NUMBERED: Final = re.compile(r"(\d+)\. \S")
@@ -128,7 +61,7 @@ def looks_like_citations(lines: Sequence[str]) -> bool:
     RIS may begin with other lines, as Ovid, JSTOR and Scopus write it.
     """
     filled = [line for line in lines if line.strip()]
-    if not filled or _FIRST.match(filled[0]) or any(map(_TYPE.fullmatch, filled)):
+    if not filled or tags_at(filled[0]) or any(map(RIS_TYPE.fullmatch, filled)):
         return bool(filled)
     return filled[0].startswith("1. ") and any(line.startswith("PMID: ") for line in filled)
 
@@ -157,7 +90,9 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     head, tags = _head(chain((begun,), numbered))
     lines = chain(head, numbered)
     if tags is None and isinstance(begun[1], str) and not _NUMBERED.match(begun[1]):
-        raise FormatError(f"the file holds no citation; {_FORM}", at=Place(source.path, begun[0]))
+        raise FormatError(
+            f"the file holds no citation; {_FIRST_FORM}", at=Place(source.path, begun[0])
+        )
     citations = _of_text(source, lines) if tags is None else _of_tags(source, lines, tags)
     for number, document in enumerate(citations, 1):
         with report.aside.one():
@@ -170,16 +105,15 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
             )
 
 
-def _head(lines: Iterable[tuple[int, Line]]) -> tuple[list[tuple[int, Line]], _Tags | None]:
+def _head(lines: Iterable[tuple[int, Line]]) -> tuple[list[tuple[int, Line]], Tags | None]:
     """Returns the lines up to the first citation, and its tags; no tags if no line is one of
     them.
     """
     head = []
     for number, line in islice(lines, _HEAD):
         head.append((number, line))
-        if isinstance(line, str) and _FIRST.match(line):
-            narrow = replace(_RIS, line=_NARROW_LINE)
-            return head, (narrow if line[3] == "-" else _RIS) if line.startswith("TY") else _NBIB
+        if isinstance(line, str) and (tags := tags_at(line)):
+            return head, tags
     return head, None
 
 
@@ -204,7 +138,7 @@ class _Outside:
 
 
 def _of_tags(
-    source: Source, lines: Iterable[tuple[int, Line]], tags: _Tags
+    source: Source, lines: Iterable[tuple[int, Line]], tags: Tags
 ) -> Iterator[Document | FormatError]:
     """Yields the citations of lines with tags; the last one has the event about lines that
     belong to none.
@@ -224,13 +158,13 @@ def _of_tags(
 
 
 def _split(
-    source: Source, lines: Iterable[tuple[int, Line]], tags: _Tags, outside: _Outside
+    source: Source, lines: Iterable[tuple[int, Line]], tags: Tags, outside: _Outside
 ) -> Iterator[tuple[Place, _Fields] | FormatError]:
     """Yields the fields of each citation, with its place.
 
-    RIS has its citations between TY and ER (https://en.wikipedia.org/wiki/RIS_(file_format)). In
-    .nbib an empty line ends a citation, and so does a second PMID or PMC; PMC writes its own id
-    before the PMID.
+    RIS has its citations between TY and ER (https://en.wikipedia.org/wiki/RIS_(file_format)), and
+    Web of Science between PT and ER; in .enw each begins with %0. In .nbib an empty line ends a
+    citation, and so does a second PMID or PMC; PMC writes its own id before the PMID.
     """
     place, fields, tag = Place(source.path, 1), _Fields(), ""
     for number, line in lines:
@@ -249,33 +183,33 @@ def _split(
             place = Place(source.path, number)
         if match and (begins or fields):
             tag = match[1]
-            fields.setdefault(tag, []).append(match[2])
+            fields.setdefault(tag, []).append(match[2] or "")
         elif fields and line.strip():
-            _go_on(fields[tag], line.strip(), is_list=tag == _LISTED)
-        else:
+            _go_on(fields[tag], line.strip(), is_list=tag == tags.listed)
+        elif not (match and match[1] in tags.frame):
             outside.add(number, line)
     if fields:
         yield place, fields
 
 
-def _match_tag(line: str, tags: _Tags, *, is_open: bool) -> re.Match[str] | None:
+def _match_tag(line: str, tags: Tags, *, is_open: bool) -> re.Match[str] | None:
     match = tags.line.fullmatch(line)
-    is_end = match and match[1] == _LAST and tags is not _NBIB
+    is_end = match and match[1] == tags.last
     # An end has no value: with one, it is a line of a text, as of a receptor.
-    return None if match and is_end and is_open and match[2].strip() else match
+    return None if match and is_end and is_open and (match[2] or "").strip() else match
 
 
-def _ends(line: str, match: re.Match[str] | None, tags: _Tags) -> bool:
-    if tags is _NBIB:
+def _ends(line: str, match: re.Match[str] | None, tags: Tags) -> bool:
+    if not tags.begin:
         return not line.strip()
-    return match is not None and match[1] == _LAST
+    return match is not None and match[1] == tags.last
 
 
-def _begins(tag: str, fields: _Fields, tags: _Tags) -> bool:
+def _begins(tag: str, fields: _Fields, tags: Tags) -> bool:
     """True if a tag begins a citation; ``fields`` are those of the citation before, if that has
     not ended.
     """
-    return (not fields or (tag in _IDS_OF_NBIB and tag in fields)) if tags is _NBIB else tag == "TY"
+    return tag == tags.begin if tags.begin else not fields or (tag in ONCE and tag in fields)
 
 
 def _go_on(values: list[str], line: str, *, is_list: bool) -> None:
@@ -289,7 +223,7 @@ def _go_on(values: list[str], line: str, *, is_list: bool) -> None:
 class _Values:
     """Values of the fields of a citation, and the tags that were read."""
 
-    def __init__(self, fields: _Fields, tags: _Tags) -> None:
+    def __init__(self, fields: _Fields, tags: Tags) -> None:
         self._fields, self._tags = fields, tags
         self._read: set[str] = set()
 
@@ -312,14 +246,14 @@ class _Values:
         ]
 
 
-def _make_document(place: Place, fields: _Fields, tags: _Tags) -> Document | FormatError:
+def _make_document(place: Place, fields: _Fields, tags: Tags) -> Document | FormatError:
     """Returns the document of the fields of a citation, or the error."""
     values, line = _Values(fields, tags), raised.Line()
     title, abstract = (
         read_markup(values.get(names, "text"), line) for names in (tags.title, tags.abstract)
     )
     identifier = values.get(tags.id, "text")
-    if not identifier and tags is _NBIB:
+    if not identifier and tags is NBIB:
         return FormatError(
             "a citation has no PMID, no id of PMC and no DOI; fetch the file again", at=place
         )
@@ -347,7 +281,7 @@ def _document(
     facts: Mapping[str, str],
     place: Place,
     *,
-    between: str = _NBIB.between,
+    between: str = NBIB.between,
     events: tuple[Event, ...] = (),
 ) -> Document | FormatError:
     text, sections = join_sections(parts, between=between)

@@ -29,6 +29,7 @@ from fascicle.formats.catalogue import (
     readable_by_suffix,
     readable_names,
 )
+from fascicle.formats.citation_tags import other_export
 from fascicle.formats.citations import looks_like_citations
 from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES
 from fascicle.formats.inception import MARK as WEBANNO
@@ -85,6 +86,7 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
         "GateDocument": "gate-xml",
         **dict.fromkeys(("article", "pmc-articleset"), "jats"),
         **dict.fromkeys(("TEI", "TEI.2", "teiCorpus"), "tei"),
+        "xml": "endnote",
     }
 )
 
@@ -162,6 +164,8 @@ def _detect(path: str) -> str | None:
         head, is_whole = _head(stream)
     if head.startswith(_PDF):
         return "pdf"
+    if encodings.is_tar(head):
+        return "jats"
     if encodings.is_docbin(head):
         return "spacy"
     text = decode_head(head[:_MARKUP])
@@ -325,6 +329,8 @@ def _by_content(lines: Sequence[str], path: str) -> str:
         return "pubtator"
     if looks_like_citations(lines):
         return "citations"
+    if export := other_export(lines):
+        raise FormatError(f"{path} is {export}", file=path)
     is_text = format_by_suffix(path) == "plain"
     if first.startswith((BEGIN, DOCSTART)) or _all_tagged(lines[:_ROWS], strict=is_text):
         return "conll"

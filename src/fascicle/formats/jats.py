@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
@@ -16,6 +17,7 @@ from xml.etree.ElementTree import Element
 
 from fascicle.core.document import Document, Event, Section
 from fascicle.core.effects import make_event
+from fascicle.core.files.archive import xml_members
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.formats.extraction import (
@@ -146,12 +148,13 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
     Args:
         source: the file.
         options: what the text consists of.
-        report: not used; of a damaged file, the articles after the damage are lost.
+        report: a damaged member of a tar archive is set aside; of another damaged file, the
+            articles after the damage are lost.
 
     Raises:
         FormatError: no well-formed XML, or an article that is too large.
     """
-    for _, article in elements(source, ("article",)):
+    for file, article in _articles(source, report):
         blocks = Blocks(options=options)
         for name, kind in _PARTS:
             for part in article.iterfind(name):
@@ -161,9 +164,17 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
         )
         text, sections = blocks.joined()
         facts = _facts(article)
-        identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
+        identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or file.name
         events = (*blocks.events(_STEP), *_fields_left_out(article))
         yield Document(id=identifier, text=text, sections=sections, meta=facts, events=events)
+
+
+def _articles(source: Source, report: ReadReport) -> Iterator[tuple[Source, Element]]:
+    """Yields each article, with its file; of a tar archive, with its member."""
+    for part in xml_members(source):
+        with report.aside.one() if part is not source else nullcontext():
+            for _, article in elements(part, ("article",)):
+                yield part, article
 
 
 @dataclass(kw_only=True)

@@ -21,7 +21,10 @@ from fascicle.formats.unread import field_options, fields_argument, objects_in, 
 
 STEP: Final = "jsonl"
 # Fields with the id of a text, beside that of its shape; the first one counts.
-IDS: Final = ("id", "_id", "pmid", "doc_id", "document_id", "doi", "pmcid")
+IDS: Final = (
+    *("id", "_id", "pmid", "doc_id", "document_id", "doi", "pmcid"),
+    *("corpusid", "paperId"),  # of Semantic Scholar
+)
 _GROUP: Final = "sc"  # the group of spans that spaCy trains on, for gold
 _NUMBERS: Final = (float, int, type(None))  # of scores
 _NIL: Final = frozenset({"NIL", "CUI-less"})  # in place of an id: no entry fits

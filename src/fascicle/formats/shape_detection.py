@@ -24,7 +24,7 @@ from fascicle.formats.unread import (
     value_at,
 )
 
-_UNANNOTATED: Final = ("text", "article", "title")
+_UNANNOTATED: Final = ("text", "article", "title", "abstract")
 _STEP: Final = "jsonl"
 _AS_GIVEN: Final = "as given"
 _PARTS: Final = ("start", "end", "type")
@@ -43,7 +43,7 @@ def _detect_shape(record: Mapping[str, Any]) -> str:
         (name for name, shape in likely.items() if _has_fields(record, shape)),
     )
     name = next(names, "")
-    return "" if name == "title" and _has_longer_text(record) else name
+    return "" if name in ("title", "abstract") and _has_longer_text(record) else name
 
 
 def _has_longer_text(record: Mapping[str, Any]) -> bool:

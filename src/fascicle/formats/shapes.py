@@ -244,6 +244,7 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             id="id",
         ),
         "title": JsonShape(reader="title", needs=(("title", str),), also=("abstract",), id="id"),
+        "abstract": JsonShape(text="abstract", id="id"),  # a dump of Semantic Scholar
     }
 )
 _SWITCHES: Final = ("inclusive", "lengths", "bare")

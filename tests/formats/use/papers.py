@@ -34,6 +34,72 @@ CITATIONS = (
         files={"a.ris": "TY  - JOUR\r\nAN  - 7\r\nT1  - On\r\nAB  - Lung cancer\r\nER  - \r\n\r\n"},
         wanted=(Page("On\n\nLung cancer", (), "7"),),
     ),
+    Given(
+        name="Web of Science, with an id of PubMed and without",
+        format="citations",
+        files={
+            "a.txt": "\ufeffFN Clarivate Analytics Web of Science\nVR 1.0\nPT J\nAU Smith, J\n   Doe, A\n"
+            "TI On IL-2 in ER\n   positive cancer\nAB ER and PT.\nDE a; b\nPM 7\nUT WOS:1\nER\n\n"
+            "PT J\nTI Two\nUT WOS:2\nER\n\nEF\n"
+        },
+        wanted=(
+            Page("On IL-2 in ER positive cancer\n\nER and PT.", (), "7"),
+            Page("Two", (), "WOS:2"),
+        ),
+    ),
+    Given(
+        name="EndNote, with keywords on their own lines and an abstract in paragraphs",
+        format="citations",
+        files={
+            "a.enw": "%0 Journal Article\r\n%A Smith, J\r\n%T On\r\n%X AIM: one.\r\n\r\nEND: two.\r\n"
+            "%K cancer\r\nlung\r\n%M 7\r\n\r\n%0 Book\r\n%T Two\r\n%R 10.1000/x\r\n"
+        },
+        wanted=(Page("On\n\nAIM: one. END: two.", (), "7"), Page("Two", (), "10.1000/x")),
+    ),
+    Given(
+        name="references of Zotero in BibTeX, with TeX, macros and an entry behind another",
+        format="bibtex",
+        files={
+            "a.bib": '@string{jx = "J. X"}\n@article{a,\n  title = {{TNF}-$\\alpha$ in M{\\"u}ller\'s '
+            "\\textit{E. coli} \\& Ca$^{2+}$},\n  journal = jx # { B},\n  month = jan,\n  year = 2020,\n"
+            "  abstract = {5\\% of 10--12 \\textless i\\textgreater mice\\textless /i\\textgreater}\n}"
+            '@book(b, title = "Bo{"}th")\n'
+        },
+        wanted=(
+            Page("TNF-α in Müller's E. coli & Ca2+\n\n5% of 10–12 mice", (), "a"),
+            Page('Bo"th', (), "b"),
+        ),
+    ),
+    Given(
+        name="BibTeX with comments and a preamble, as JabRef writes it",
+        format="bibtex",
+        files={
+            "a.bib": "% Encoding: UTF-8\n\n@preamble{ {\\x} }\n@Article{Smith2020,\n  Title = {On dr@gs},\n"
+            "  Abstract = {One.\n    Two \\{x\\}.},\n}\n\n@Comment{jabref-meta: databaseType:bibtex;}\n"
+        },
+        wanted=(Page("On dr@gs\n\nOne. Two {x}.", (), "Smith2020"),),
+    ),
+    Given(
+        name="XML of EndNote with styles",
+        format="endnote",
+        files={
+            "a.xml": '<?xml version="1.0" encoding="UTF-8" ?><xml><records><record><database>a</database>'
+            "<rec-number>3</rec-number><titles><title><style>On </style><style face='italic'>BRCA1"
+            "</style></title></titles><abstract><style>One &amp;&#xD;two.</style></abstract>"
+            "<accession-num><style>7</style></accession-num></record></records></xml>"
+        },
+        wanted=(Page("On BRCA1\n\nOne & two.", (), "7"),),
+    ),
+    Given(
+        name="XML of EndNote without an accession number",
+        format="endnote",
+        files={
+            "a.xml": "<xml><records><record><titles><title>On</title></titles><electronic-resource-num>"
+            "10.1000/x</electronic-resource-num></record><record><titles><title>Two</title></titles>"
+            "</record></records></xml>"
+        },
+        wanted=(Page("On", (), "10.1000/x"), Page("Two", (), "a:2")),
+    ),
 )
 OFFICE = (
     Given(

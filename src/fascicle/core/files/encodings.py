@@ -272,7 +272,12 @@ def binary_kind(head: bytes) -> str:
             signature not in _NEED_MORE or re.match(_NEED_MORE[signature], head)
         ):
             return kind
-    return _TAR if head[_TAR_MARK].startswith(b"ustar") else ""
+    return _TAR if is_tar(head) else ""
+
+
+def is_tar(head: bytes) -> bool:
+    """True if a file is a tar archive, judged by its first bytes."""
+    return head[_TAR_MARK].startswith(b"ustar")
 
 
 def is_docbin(head: bytes) -> bool:
