@@ -83,8 +83,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         also: own names: a dictionary, a term pack, or several. Each name in a text is a mention,
             and mentions of the model that overlap it are left out; of several lists the first
             answers.
-        case: ``"auto"``: names of a dictionary in any capitals, but symbols such as ``REST`` only
-            as they are written; ``"exact"``: all as they are written; ``"any"``: in any capitals,
+        case: ``"auto"``: capitals do not count in names of a dictionary, except in symbols such as
+            ``REST``; ``"exact"``: all as they are written; ``"any"``: in any capitals,
             also names of term packs.
         threads: CPU threads of the network; all usable cores by default. ``RAYON_NUM_THREADS``
             limits the tokenizer.
@@ -96,8 +96,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             it covers a type.
         ontology: with ``link``, prefix of the only vocabulary in which links are given, such as
             ``"MONDO"``.
-        ends: ``"bare"`` cuts off what few guidelines count to a name; ``"corpus"`` keeps it, and
-            the types apart too.
+        ends: ``"bare"`` cuts off what few guidelines count to a name; ``"corpus"`` keeps it,
+            and also gives the types that the model keeps apart.
         only: types of mentions to give out; by default all that the model does not keep apart
             (``decision.apart``).
         threshold: mentions with a lower score are left out; one number, or one for each of some

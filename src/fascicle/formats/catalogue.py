@@ -133,7 +133,7 @@ _WEBANNO: Final = "one document in WebAnno TSV 3, as INCEpTION exports it"
 _CAS: Final = "one document in UIMA CAS (JSON; XMI can be read), as INCEpTION exports it"
 _PARQUET: Final = "a folder with a table of mentions, for data frames, and one of documents"
 _PUBTATOR3: Final = "BioC in JSON, as the service of PubTator 3 answers"
-_HTML: Final = "one page of marked texts (of any page, the shown text can be read)"
+_HTML: Final = "one page of marked texts (read: the visible text of any page)"
 _ROWS: Final = (
     _row(
         "jsonl",

@@ -35,7 +35,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "sentences": "ranges of sentences (documents)",
         "words": "ranges of words (documents)",
         "abbreviations": "pairs of short and long form",
-        "meta": "further facts of the source; not text = joined or extracted, which readers set",
+        "meta": "further facts of the source, except text = joined and text = extracted of readers",
         "changes": "mentions that a step dropped or replaced",
         "mentions": "mentions",
         "relations": "relations between mentions",

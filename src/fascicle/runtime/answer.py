@@ -269,7 +269,11 @@ class UnseenStretches:
                 self._strange,
                 "unknown to the tokenizer, so that the network did not see the letters",
             ),
-            ("unread-text", self._unread, "outside the words that the tokenizer reads"),
+            (
+                "unread-text",
+                self._unread,
+                "that no word covers, so that the network did not see the characters",
+            ),
         )
         return tuple(
             make_event(code, step="read", message=f"{many} {what}", span=spans[0])

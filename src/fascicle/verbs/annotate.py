@@ -65,7 +65,8 @@ class Options(
     Attributes:
         files: texts, folders of *.txt, corpora, zips; - for standard input.
         text: a text to annotate; may be repeated; short texts use one thread.
-        output: a file, or a folder (ends with /, exists, or several inputs and no suffix).
+        output: a file. Or a folder: a path that is one or ends with /, and for several inputs a
+            path without a suffix.
         resume: resume the same command after an interruption; if there is nothing to resume, start
             from the beginning.
         json: print the documents as JSON.

@@ -67,7 +67,7 @@ def run(args: Options) -> int:
 
 
 def _as_line(row: Mapping[str, Any]) -> str:
-    apart = f"; on request {', '.join(row['apart'])}" if row.get("apart") else ""
+    apart = f"; only with --only: {', '.join(row['apart'])}" if row.get("apart") else ""
     return ", ".join(row["types"]) + apart
 
 

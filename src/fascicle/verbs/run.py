@@ -44,8 +44,8 @@ class Options(AllChoices, Strict, Reading):
             cluster that Ray finds.
         resume: resume the same run after an interruption; if there is nothing to resume, start from
             the beginning.
-        update: inputs are in order of time, and only the latest state of each document counts; a
-            run that has the first inputs continues with the others.
+        update: write each document in its latest state. Give the inputs in order of time; a run
+            that was made from the first of them continues with the others.
         format: of the parts; default: jsonl.
         json: print the account as JSON.
     """

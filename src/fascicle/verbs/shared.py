@@ -187,8 +187,8 @@ _SCORE = (
 )
 _ENDS = (
     "for a model with a decision for documents: bare removes words that only some guidelines "
-    'include in a name, such as " gene" and " cells"; corpus keeps them; default: the better '
-    "choice for each type on development texts"
+    'include in a name, such as " gene" and " cells"; corpus keeps them; default: for each '
+    "type what scored better on development texts"
 )
 _LINK = (
     "link mentions to concepts with the shipped linker, a folder of fascicle linker fit, or the "

@@ -60,8 +60,8 @@ def xml_members(source: Source) -> Iterator[Source]:
             raise FormatError(message, at=source.path, code="damaged") from None
     if is_empty:
         raise FormatError(
-            "the file is a tar archive; unpack it, and name what is in it: only files .xml and .nxml "
-            "are read from an archive",
+            "the file is a tar archive; unpack it, and name what is in it: only files .xml and "
+            ".nxml are read from an archive",
             at=source.path,
         )
 

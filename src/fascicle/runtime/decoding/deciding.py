@@ -125,8 +125,8 @@ class _TextDecision:
         before, after = _places(self._patch.add), _places(mentions)
         if before != after:
             message = (
-                f"{_count(before - after)} went and {_count(after - before)} came by the "
-                "decision of documents"
+                f"the rules for whole documents removed {_count(before - after)} and added "
+                f"{_count(after - before)}"
             )
             event = Event(step=_STEP, kind="note", code="document-decision", message=message)
             events = (*events, event)

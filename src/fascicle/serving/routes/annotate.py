@@ -101,8 +101,8 @@ def _pool_and_options(request: Request, service: Service) -> tuple[Pool, Options
             422,
             f"{facts.name} does not look for the type "
             f"{unknown[0][:100]!r}{typo_hint(unknown[0], facts.types)}; its "
-            f"types are {', '.join(facts.types)}; for a type that its model keeps apart, the "
-            "pipeline asks with only",
+            f"types are {', '.join(facts.types)}; a type that its model keeps apart is named "
+            "by only in the pipeline",
             code="unknown-name",
         )
     return pool, options
