@@ -190,7 +190,7 @@ def test_a_bad_citation_costs_itself(tmp_path: Path) -> None:
     with pytest.raises(
         FormatError, match=r"b\.ris:1: the file holds no citation; a citation begins with"
     ):
-        of(tmp_path, "b.ris", "Scopus\nTI A\nER\n")
+        of(tmp_path, "b.ris", "Some words\nTI A\nER\n")
 
 
 def test_other_texts_are_no_citations(tmp_path: Path) -> None:

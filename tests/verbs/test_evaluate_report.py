@@ -329,8 +329,22 @@ def test_a_type_that_only_one_side_has(cli: Cli, gold: Path, said: Said) -> None
         "p.jsonl only: mentions of 'chemical' (1), 'disease' (2); types must be spelt alike"
         in result.err
     )
-    other = cli("evaluate", gold, said("q.jsonl", GOOD)).err
-    assert "in the gold only: mentions of 'Chemical' (1)\n" in other
+    other = cli("evaluate", gold, said("q.jsonl", GOOD))
+    assert "in the gold only: mentions of 'Chemical' (1)\n" in other.err
+    assert "to score them" not in other.out
+
+
+def test_a_table_of_zeros_ends_with_the_line_to_write(cli: Cli, gold: Path, said: Said) -> None:
+    spelt = {key: [(a, b, t.lower()) for a, b, t in rows] for key, rows in GOLD.items()}
+    line = "No type of the gold is among those of p; to score them: {}\n"
+    types = ("--type", "Chemical=chemical", "--type", "Disease=disease")
+    assert cli("evaluate", gold, said("p.jsonl", spelt)).out.endswith(line.format(" ".join(types)))
+    assert "to score them" not in cli("evaluate", gold, said("p.jsonl", spelt), *types).out
+    single = {key: [(a, b, "Entity") for a, b, _ in rows] for key, rows in GOLD.items()}
+    types = ("--type", "Chemical=Entity", "--type", "Disease=Entity")
+    assert cli("evaluate", gold, said("p.jsonl", single)).out.endswith(line.format(" ".join(types)))
+    several = {key: [(a, b, f"{t[::-1]}X") for a, b, t in rows] for key, rows in GOLD.items()}
+    assert "to score them" not in cli("evaluate", gold, said("p.jsonl", several)).out
 
 
 def test_one_document(cli: Cli, said: Said, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from fascicle.core.files.atomic import open_output
+from fascicle.core.wording import near_names
 from fascicle.errors import UsageError
 from fascicle.evaluation.breakdown.buckets import Cutting
 from fascicle.evaluation.breakdown.layout import TextUnit
@@ -48,6 +50,23 @@ _REPORT: Final = (
     "one page with examples "
     "that can be filtered; it has pictures if fascicle[plots] is installed"
 )
+
+
+def _types_to_write(system: ScoredSystem) -> str:
+    """Returns the options that give types their names in the predictions, where no mention is
+    right because all types differ; else an empty text.
+    """
+    by_type = system.strict.by_type
+    predicted = [name for name, counts in by_type.items() if counts.predicted]
+    gold = [name for name, counts in by_type.items() if counts.support]
+    if not gold or not predicted or not set(gold).isdisjoint(predicted):
+        return ""
+    near = {name: near_names(name, predicted) for name in gold}
+    if len(predicted) > 1 and not all(near.values()):
+        return ""
+    names = {name: (others or predicted)[0] for name, others in near.items()}
+    options = " ".join(f"--type {shlex.quote(f'{name}={other}')}" for name, other in names.items())
+    return f"No type of the gold is among those of {system.name}; to score them: {options}\n"
 
 
 class Links:
@@ -226,6 +245,7 @@ def run(args: Options) -> int:
     say_notes(notes)
     verdict, code = _judge_gates(gates)
     text = _as_text(evaluation, headlines, by_type=args.by_type) + verdict
+    text += "".join(map(_types_to_write, evaluation.systems))
     emit(_values(evaluation.systems, headlines, gates), text, as_json=args.json)
     return code or tally.exit_code(strict=args.strict)
 
