@@ -95,6 +95,25 @@ RELATED: list[tuple[dict[str, Any], tuple[str, str]]] = [
         },
         ("head", "tail"),
     ),
+    (
+        {
+            "tokens": TOKENS,
+            "tags": ["B-C", "O", "B-D"],
+            "relations": [{"type": "causes", "head": 0, "tail": 1}],
+        },
+        ("head", "tail"),
+    ),
+    (
+        {
+            "text": TEXT,
+            "entities": [
+                {"start": 15, "end": 21, "type": "D"},
+                {"start": 0, "end": 7, "type": "C"},
+            ],
+            "relations": [{"type": "causes", "arguments": [["agent", 1], ["theme", 0]]}],
+        },
+        ("agent", "theme"),
+    ),
 ]
 
 
@@ -105,6 +124,41 @@ def test_relations_of_records_are_relations(
     document = _only(tmp_path, record)
     assert _relations(document) == [("causes", [(roles[0], "Lithium"), (roles[1], "tremor")])]
     assert document.events == ()
+
+
+def test_relations_of_tags_and_sentences_name_the_mentions_of_their_record(tmp_path: Path) -> None:
+    related = {"relations": [{"type": "r", "head": 1, "tail": 0}]}
+    tags = {"tokens": [["a", "b"], ["c"]], "tags": ["B-X", "O", "B-Y"], **related}
+    document = _only(tmp_path, tags)
+    assert _relations(document) == [("r", [("head", "c"), ("tail", "a")])]
+    assert document.events == ()
+
+
+def test_an_end_outside_its_sentence_takes_its_relation_along(tmp_path: Path) -> None:
+    record = {
+        "doc_key": "k",
+        "sentences": [["a", "b"], ["c"]],
+        "ner": [[[0, 0, "X"], [2, 2, "Y"]], []],
+    }
+    document = _only(tmp_path, record | {"relations": [[[0, 0, 2, 2, "r"]], []]})
+    assert document.relations == ()
+    assert _codes(document) == ["offset-outside", "relations-left-out"]
+
+
+def test_further_facts_of_relations_are_attributes(tmp_path: Path) -> None:
+    ends = {"id": 3, "from_id": 1, "to_id": 2, "type": "x"}
+    facts = {"sure": True, "score": 0.5, "note": "n", "none": None, "empty": [], "more": [1]}
+    document = _only(tmp_path, {"text": TEXT, "entities": DOCCANO, "relations": [ends | facts]})
+    (relation,) = document.relations
+    assert relation.attributes == (
+        ("sure", "true"),
+        ("score", "0.5"),
+        ("note", "n"),
+        ("more", "[1]"),
+    )
+    record = {"doc_key": "k", "sentences": [["a", "b"]], "ner": [[[0, 0, "X"], [1, 1, "Y"]]]}
+    predicted = _only(tmp_path, record | {"relations": [[[0, 0, 1, 1, "r", 7.5, 0.9]]]})
+    assert predicted.relations[0].attributes == (("logit", "7.5"), ("score", "0.9"))
 
 
 def test_relations_of_another_form_and_events_are_counted(tmp_path: Path) -> None:

@@ -73,7 +73,15 @@ def test_brat_keeps_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [("bioc",), ("bioc-json",), ("pubtator3",), ("jsonl",), ("bioc", "brat", "bioc-json")]
+    "names",
+    [
+        ("bioc",),
+        ("bioc-json",),
+        ("pubtator3",),
+        ("jsonl",),
+        ("records",),
+        ("bioc", "brat", "records"),
+    ],
 )
 def test_formats_that_keep_all_of_them(tmp_path: Path, names: tuple[str, ...]) -> None:
     found = of_brat(tmp_path / "a")
@@ -184,7 +192,7 @@ def test_a_normalisation_of_a_relation_is_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["pubtator", "conll", "tsv", "csv", "records", "kazu", "html", "predictions", "text"]
+    "name", ["pubtator", "conll", "tsv", "csv", "kazu", "html", "predictions", "text"]
 )
 def test_formats_without_a_place_say_how_many(tmp_path: Path, name: str) -> None:
     assert write(tmp_path / "x", [of_brat(tmp_path / "a")], format=name).losses["relations"] == 3
@@ -221,6 +229,24 @@ def test_what_brat_cannot_say_is_counted(tmp_path: Path) -> None:
     }
     (same,) = read(tmp_path / "b")
     assert same.relations == (Relation(type="Equiv", arguments=pair),)
+
+
+def test_records_count_facts_that_have_the_name_of_a_field(tmp_path: Path) -> None:
+    pair = (("head", ASPIRIN), ("tail", FEVER))
+    facts = (("a", "1"), ("a", "2"), ("type", "x"), ("head", "y"), ("id", "z"), ("b", ""))
+    document = of_brat(tmp_path / "a").having(
+        relations=(Relation(type="r", arguments=pair, attributes=facts), Relation(type="s"))
+    )
+    assert write(tmp_path / "b.jsonl", [document], format="records").losses == {"attributes": 4}
+    assert json.loads((tmp_path / "b.jsonl").read_text())["relations"] == [
+        {"type": "r", "head": 0, "tail": 1, "a": "1", "b": ""},
+        {"type": "s", "arguments": []},
+    ]
+    (same,) = read(tmp_path / "b.jsonl")
+    assert same.relations == (
+        Relation(type="r", arguments=pair, attributes=(("a", "1"), ("b", ""))),
+        Relation(type="s"),
+    )
 
 
 def test_earlier_schemas_stay(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Link, Mention, unique
+from fascicle.core.document import Document, Link, Mention, Relation, unique
 from fascicle.core.mention import overlaps
 from fascicle.formats import ReadReport, read
 from fascicle.formats.stats import CorpusStats, corpus_stats, format_table
@@ -41,6 +41,18 @@ def test_counts() -> None:
     assert stats.overlapping == 6
     assert (stats.longest_sentence_words, stats.longest_sentence) == (6, 31)
     assert (stats.longest_mention_words, stats.longest_mention) == (3, 27)
+
+
+def test_relations_by_type() -> None:
+    kinds = ("CID", "Bind", "CID", "")
+    document = DOCUMENT.having(relations=tuple(Relation(type=kind) for kind in kinds))
+    stats = corpus_stats([document, document, DOCUMENT])
+    assert stats.as_dict()["relations"] == {"CID": 4, "": 2, "Bind": 2}
+    rows = [tuple(row.rsplit("  ", 1)) for row in format_table(stats).splitlines()]
+    table = {name.rstrip(): number.strip() for name, number in rows}
+    assert table["relations"] == "8"
+    assert (table["  CID"], table["  Bind"], table["  without a type"]) == ("4", "2", "2")
+    assert "relations" not in format_table(corpus_stats([DOCUMENT]))
 
 
 def test_a_mention_without_an_entry_has_no_concept() -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Link
+from fascicle.core.document import Document, Link, Relation
 from fascicle.core.mention import Fragments
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, read
@@ -313,6 +313,21 @@ def test_relations_and_events_are_counted() -> None:
         bigbio([passage("a", 0)], [], relations=[{"id": "r"}], events=[{"id": "e"}] * 2)
     )
     assert codes(document) == ["relations-left-out", "events-left-out"]
+
+
+def test_relations_of_bigbio_are_between_its_entities() -> None:
+    entities = [entity("a b c", [(2 * at, 2 * at + 1)], "X") | {"id": f"e{at}"} for at in range(3)]
+    ends = [("e2", "e0"), ("e1", "e9")]
+    relations = [
+        {"id": f"r{at}", "type": "CID", "arg1_id": first, "arg2_id": second, "normalized": []}
+        for at, (first, second) in enumerate(ends)
+    ]
+    (document,) = parse(bigbio([passage("a b c", 0)], entities, relations=relations))
+    first, _, third = (mention.key for mention in document.mentions)
+    assert document.relations == (
+        Relation(type="CID", arguments=(("arg1", third), ("arg2", first))),
+    )
+    assert codes(document) == ["relations-left-out"]
 
 
 @pytest.mark.parametrize(

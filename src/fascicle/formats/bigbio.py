@@ -9,11 +9,16 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.document import Document, Link, Section
+from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.json_relations import structures_left_out
+from fascicle.formats.json_relations import (
+    RELATIONS,
+    StatedArgument,
+    read_relations,
+    structures_left_out,
+)
 from fascicle.formats.offset_units import AUTO
 
 STEP: Final = "bigbio"
@@ -34,6 +39,7 @@ class _Entry(msgspec.Struct):
 class _Entity(msgspec.Struct):
     type: str
     offsets: tuple[tuple[int, int], ...]
+    id: str | int | None = None
     text: tuple[str, ...] = ()
     normalized: tuple[_Entry, ...] = ()
 
@@ -69,8 +75,18 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         expected = " ".join(entity.text) if entity.text else None
         collector.add(entity.offsets, entity.type, expected=expected, is_standoff=True, links=links)
     sections = tuple(_section(passage) for passage in content.passages if passage.offsets)
+    arguments = [
+        StatedArgument(entity.id, entity.offsets, key)
+        for entity, key in zip(content.entities, collector.settle(), strict=True)
+    ]
+    events: list[Event] = []
+    relations = tuple(read_relations(record, arguments, events, step=STEP))
     return collector.document(
-        identifier, before=structures_left_out(record, step=STEP), sections=sections, meta=meta
+        identifier,
+        before=(*events, *structures_left_out(record, step=STEP, beside=RELATIONS)),
+        sections=sections,
+        relations=relations,
+        meta=meta,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, zip_longest
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -65,11 +65,14 @@ def _make_document(
 
 
 class _Placed(NamedTuple):
-    """Mentions of a record as it contains them, and as ranges of tokens of the document."""
+    """Mentions of a record as ranges of tokens of the document, with the ids of those that are not
+    tags, and the number of tokens before the record.
+    """
 
     record: Record
-    mentions: list[RawMention]
+    ids: list[Any]
     ranges: list[TokenMention]
+    before: int
 
 
 def _of_tokens(
@@ -86,13 +89,14 @@ def _of_tokens(
     for record in records:
         added, lists = record.token_sentences(), record.mention_lists()
         ranges = list(_place_mentions(lists, added, before))
-        placed.append(_Placed(record, list(chain.from_iterable(lists)), ranges))
-        mentions += ranges
         length = sum(map(len, added))
         if record.shape.tags:
             tags = record.tags(length)
             census = report.tags.setdefault(source.path, TagCensus())
-            mentions += read_tags(tags, before, census)
+            ranges += read_tags(tags, before, census)
+        ids = [mention.id for mention in chain.from_iterable(lists)]
+        placed.append(_Placed(record, ids, ranges, before))
+        mentions += ranges
         sentences += added
         before += length
     document = join_tokens(identifier, sentences, mentions, step=STEP, meta=meta)
@@ -102,12 +106,14 @@ def _of_tokens(
 def _with_relations(document: Document, placed: Sequence[_Placed]) -> Document:
     relations: list[Relation] = []
     events: list[Event] = []
-    for record, mentions, ranges in placed:
+    for record, ids, ranges, before in placed:
         if record.value.get(RELATIONS):
-            arguments = [
-                StatedArgument(mention.id, mention.spans, _key_of(place, document))
-                for mention, place in zip(mentions, ranges, strict=True)
-            ]
+            keys = {mention.key for mention in document.mentions}
+            arguments = []
+            for identifier, mention in zip_longest(ids, ranges):
+                spans = [(start - before, end - before) for start, end in mention.ranges]
+                key = _key_of(mention, document)
+                arguments.append(StatedArgument(identifier, spans, key if key in keys else None))
             relations += read_relations(record.value, arguments, events, step=STEP)
     if relations:
         document = document.having(relations=tuple(relations))

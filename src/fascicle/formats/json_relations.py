@@ -1,4 +1,6 @@
-"""Relations in JSON records of doccano, Prodigy, SpERT, CoNLL04, DyGIE and PubAnnotation."""
+"""Relations in JSON records of doccano, Prodigy, SpERT, CoNLL04, DyGIE, BigBIO, PubAnnotation, and
+in our own.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from fascicle.core.document import Event, MentionKey, Relation
+from fascicle.core.document import Document, Event, MentionKey, Relation
 from fascicle.core.effects import make_event
 from fascicle.core.mention import Span
+from fascicle.formats.collect import text_facts
+from fascicle.formats.report import WriteReport
 
 RELATIONS: Final = "relations"
 _TYPES: Final = ("type", "label", "pred")
@@ -18,8 +22,16 @@ _ENDS: Final = (
     ("from_id", "to_id"),
     ("head", "tail"),
     ("subj", "obj"),
+    ("arg1_id", "arg2_id"),
 )
-_ROLES: Final = {"head_span": "head", "child_span": "child", "from_id": "from", "to_id": "to"}
+_ROLES: Final = {
+    **{"head_span": "head", "child_span": "child", "from_id": "from", "to_id": "to"},
+    **{"arg1_id": "arg1", "arg2_id": "arg2"},
+}
+_ARGUMENTS: Final = "arguments"  # pairs of a role and the number of a mention, in our records
+# Fields that say nothing more about a relation: Prodigy has the last tokens of the ends, too.
+_NO_FACTS: Final = frozenset({"id", "color", "head", "child", _ARGUMENTS})
+_PREDICTED: Final = ("logit", "score")  # what DyGIE has behind the type
 _LISTED: Final = ("head", "tail")  # roles in DyGIE, which names none
 # Fields of records that hold more than mentions, and what their loss is called.
 _STRUCTURES: Final = {
@@ -51,8 +63,8 @@ def read_relations(
     """
     statements = _leaves(record.get(RELATIONS))
     have_ids = any(mention.id is not None for mention in mentions)
-    losses = 0 if mentions else len(statements)
-    for stated in statements if mentions else ():
+    losses = 0
+    for stated in statements:
         relation = _relation(stated, mentions, have_ids=have_ids)
         losses += relation is None
         if relation is not None:
@@ -98,21 +110,55 @@ def _leaves(value: Any) -> list[Any]:
 def _relation(
     stated: Any, mentions: Sequence[StatedArgument], *, have_ids: bool
 ) -> Relation | None:
+    roles: Sequence[str] = _LISTED
     if isinstance(stated, list) and len(stated) >= 5:
-        kind, roles = stated[4], _LISTED
+        kind = stated[4]
         ranges = stated[:2], stated[2:4]  # with inclusive ends
         ends: list[Any] = [{"start": first, "end": last + 1} for first, last in ranges]
+        facts = dict(zip(_PREDICTED, stated[5:], strict=False))
     elif isinstance(stated, dict):
-        kind = next((stated[name] for name in _TYPES if isinstance(stated.get(name), str)), "")
-        roles = next((pair for pair in _ENDS if stated.keys() >= set(pair)), ("", ""))
-        ends = [stated.get(role) for role in roles]
+        name = next((name for name in _TYPES if isinstance(stated.get(name), str)), "")
+        kind, (roles, ends) = stated.get(name, ""), _ends(stated)
+        no_facts = {name, *roles} | _NO_FACTS
+        facts = {key: stated[key] for key in stated if key not in no_facts and stated[key] != []}
     else:
         return None
     keys = [_key(end, mentions, have_ids=have_ids) for end in ends]
-    arguments = tuple(
+    if None in keys or (len(keys) != 2 and _ARGUMENTS not in stated):
+        return None
+    arguments = [
         (_ROLES.get(role, role), key) for role, key in zip(roles, keys, strict=True) if key
-    )
-    return Relation(type=str(kind), arguments=arguments) if len(arguments) == 2 else None
+    ]
+    attributes = tuple(text_facts(facts).items())
+    return Relation(type=str(kind), arguments=tuple(arguments), attributes=attributes)
+
+
+def _ends(stated: Mapping[str, Any]) -> tuple[Sequence[str], list[Any]]:
+    """Returns the roles of the ends of a relation, and what names the mention of each."""
+    match stated.get(_ARGUMENTS):
+        case list(pairs) if all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            return [str(role) for role, _ in pairs], [end for _, end in pairs]
+    roles = next((pair for pair in _ENDS if stated.keys() >= set(pair)), ())
+    return roles, [stated[role] for role in roles]
+
+
+def write_relations(document: Document, report: WriteReport) -> list[dict[str, Any]]:
+    """Returns the relations of a document for our records, where mentions are numbered; counts
+    attributes that have the name of another field.
+    """
+    numbers = {mention.key: at for at, mention in enumerate(document.mentions)}
+    records = []
+    for relation in document.relations:
+        pairs = [(role, numbers[key]) for role, key in relation.arguments]
+        is_usual = tuple(role for role, _ in pairs) == _LISTED
+        record = {"type": relation.type, **(dict(pairs) if is_usual else {_ARGUMENTS: pairs})}
+        facts = dict(relation.attributes[::-1])
+        taken = _NO_FACTS.union(record, *_ENDS)
+        record |= {name: facts[name] for name in reversed(facts) if name not in taken}
+        if losses := len(relation.attributes) - len(facts.keys() - taken):
+            report.lose("attributes", document, count=losses)
+        records.append(record)
+    return records
 
 
 def _key(end: Any, mentions: Sequence[StatedArgument], *, have_ids: bool) -> MentionKey | None:

@@ -21,6 +21,7 @@ from fascicle.formats.collect import group_by_key, raise_first_error
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_documents import from_records
 from fascicle.formats.json_record import Record
+from fascicle.formats.json_relations import RELATIONS, write_relations
 from fascicle.formats.label_studio_rows import merge_records
 from fascicle.formats.losses import OF_LINKS, held_fields
 from fascicle.formats.report import ReadReport, WriteReport
@@ -31,7 +32,7 @@ from fascicle.formats.unread import find_unread_fields
 
 _HOLDS: Final = held_fields(
     "JSON records",
-    "text-between-words sentences mentions discontinuous nested scores",
+    "text-between-words sentences mentions relations discontinuous nested scores",
     partly="ids",
     also=OF_LINKS,
 )
@@ -105,7 +106,7 @@ def _encode(document: Document, report: WriteReport) -> bytes:
     text}]}``.
 
     Offsets are code points, ends exclusive. A discontinuous mention has ``spans`` too, one with a
-    score ``score``, and one with links ``links``.
+    score ``score``, and one with links ``links``. ``relations`` name mentions by their numbers.
     """
     if not document.id:
         report.lose("ids", document)  # a reader numbers documents without an id
@@ -113,6 +114,8 @@ def _encode(document: Document, report: WriteReport) -> bytes:
     if document.sentences is not None:
         record["sentences"] = document.sentences
     record["entities"] = [_entity(mention, document.text) for mention in document.mentions]
+    if document.relations:
+        record[RELATIONS] = write_relations(document, report)
     return _ENCODER.encode(record) + b"\n"
 
 

@@ -51,6 +51,7 @@ class CorpusStats:
         words: number of words, where the source marks them.
         mentions: number of mentions.
         types: type -> mentions.
+        relations: type -> relations.
         nested: see above.
         inner_same_type: see above.
         same_span: see above.
@@ -76,6 +77,7 @@ class CorpusStats:
     words: int = 0
     mentions: int = 0
     types: Counter[str] = field(default_factory=Counter)
+    relations: Counter[str] = field(default_factory=Counter)
     nested: int = 0
     inner_same_type: int = 0
     same_span: int = 0
@@ -110,13 +112,14 @@ class CorpusStats:
             )
         for mention in document.mentions:
             self._add_mention(mention, starts)
-        self._add_relations(document.mentions)
+        self._add_overlaps(document.mentions)
+        self.relations.update(relation.type for relation in document.relations)
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the counts as a dictionary for JSON; types and events sorted by falling count."""
+        """Returns the counts as a dictionary for JSON; each counter sorted by falling count."""
         values = dict(vars(self))
-        for name in ("types", "events"):
-            values[name] = dict(sorted(values[name].items(), key=lambda item: (-item[1], item[0])))
+        for name in ("types", "relations", "events"):
+            values[name] = dict(_by_count(values[name]))
         return values
 
     def _add_mention(self, mention: Mention, starts: list[int]) -> None:
@@ -128,7 +131,7 @@ class CorpusStats:
         words = sum(_words_in(starts, span) for span in mention.spans)
         self.longest_mention_words = max(self.longest_mention_words, words)
 
-    def _add_relations(self, mentions: Iterable[Mention]) -> None:
+    def _add_overlaps(self, mentions: Iterable[Mention]) -> None:
         numbers: defaultdict[str, set[int]] = defaultdict(set)  # of mentions, by field
         for (i, a), (j, b) in overlapping_mentions(mentions):
             numbers["overlapping"] |= {i, j}
@@ -182,8 +185,19 @@ def _main_rows(stats: CorpusStats) -> Iterator[_Row]:
     yield "sentences", f"{stats.sentences:,}" if stats.sentences else "not marked", ""
     yield "words", f"{stats.words:,}" if stats.words else "not marked", ""
     yield "mentions", f"{stats.mentions:,}", ""
-    for kind, count in sorted(stats.types.items(), key=lambda item: (-item[1], item[0])):
-        yield f"  {shorten(kind)}", f"{count:,}", ""
+    yield from _type_rows(stats.types)
+    if stats.relations:
+        yield "relations", f"{stats.relations.total():,}", ""
+        yield from _type_rows(stats.relations)
+
+
+def _type_rows(counts: Counter[str]) -> Iterator[_Row]:
+    for kind, count in _by_count(counts):
+        yield f"  {shorten(kind) or 'without a type'}", f"{count:,}", ""
+
+
+def _by_count(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _rows_of_parts(stats: CorpusStats) -> Iterator[_Row]:
