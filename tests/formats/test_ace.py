@@ -93,6 +93,51 @@ def test_a_text_and_its_entities(tmp_path: Path) -> None:
     assert dict(report.events) == {("loss", "parts-left-out"): 1, ("loss", "relations-left-out"): 1}
 
 
+def related(*ends: tuple[str, str], of_2004: bool = False) -> str:
+    """A relation between mentions with two arguments or more, as the guidelines of 2005 or 2004
+    have it.
+    """
+    arguments = "".join(
+        f'<rel_mention_arg ENTITYMENTIONID="{name}" ARGNUM="{role[-1]}"/>'
+        if of_2004
+        else f'<relation_mention_argument REFID="{name}" ROLE="{role}">'
+        '<extent><charseq START="0" END="1">x</charseq></extent></relation_mention_argument>'
+        for role, name in ends
+    )
+    return (
+        '<relation ID="R1" TYPE="PHYS" SUBTYPE="Located" TENSE="Past">'
+        '<relation_argument REFID="E1" ROLE="Arg-1"/><relation_mention ID="R1-1">'
+        f'<extent><charseq START="0" END="1">x</charseq></extent>{arguments}</relation_mention></relation>'
+    )
+
+
+@pytest.mark.parametrize("of_2004", [False, True])
+def test_mentions_of_relations_are_relations(tmp_path: Path, of_2004: bool) -> None:
+    ends = (("Arg-1", "E1-0"), ("Arg-2", "E2-1"))
+    more = related(*ends, of_2004=of_2004)
+    (document,) = _read(place(tmp_path, xml=apf(TEXT, more=more)))
+    (relation,) = document.relations
+    words = {mention.key: mention.text_in(TEXT) for mention in document.mentions}
+    assert [(role, words[key]) for role, key in relation.arguments] == [
+        ("Arg-1", "The mayor of Paris"),
+        ("Arg-2", "Paris"),
+    ]
+    assert (relation.type, relation.attributes) == (
+        "PHYS",
+        (("subtype", "Located"), ("tense", "Past")),
+    )
+    assert document.events == ()
+
+
+def test_a_relation_without_two_entities_is_counted(tmp_path: Path) -> None:
+    times = related(("Arg-1", "E1-0"), ("Arg-2", "E2-1"), ("Time-Within", "T1-1"))
+    gone = related(("Arg-1", "E1-0"), ("Arg-2", "E9-9")) * 2
+    (document,) = _read(place(tmp_path, xml=apf(TEXT, more=times + gone)))
+    assert [len(relation.arguments) for relation in document.relations] == [2]
+    (event,) = document.events
+    assert (event.code, event.message[:11]) == ("relations-left-out", "2 relations"[:11])
+
+
 def test_offsets_that_count_an_escape_by_its_characters(tmp_path: Path) -> None:
     report = ReadReport()
     (document,) = _read(place(tmp_path, xml=apf(TEXT.replace("&", "&amp;"), more="")), report)

@@ -151,6 +151,29 @@ def test_what_is_no_mention_is_counted() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("stated", "kind", "roles"),
+    [
+        ({"direction": "right", "labels": ["in"]}, "in", ("from", "to")),
+        ({"direction": "left", "labels": ["in"]}, "in", ("to", "from")),
+        ({"direction": "bi", "labels": []}, "", ("", "")),
+        ({}, "", ("from", "to")),
+    ],
+)
+def test_relations_between_regions(
+    stated: dict[str, Any], kind: str, roles: tuple[str, str]
+) -> None:
+    """As https://labelstud.io/guide/export#Relation-annotation has them."""
+    regions = [region(0, 4, "LOC", id="a"), region(5, 8, "ORG", id="b")]
+    relation = {"type": "relation", "from_id": "b", "to_id": "a", **stated}
+    guess = {"model_version": "v2", "result": [region(0, 4, "X", id="a")]}
+    (document,) = parse(task("Bonn Ulm", said(relation, *regions), predictions=[guess]))
+    ends = (("gold", "ORG", ((5, 8),)), ("gold", "LOC", ((0, 4),)))
+    pairs = tuple(zip(roles, ends, strict=True))
+    assert document.relations == (Relation(type=kind, arguments=pairs),)
+    assert document.events == ()
+
+
 def test_offsets_of_old_versions_count_units_of_utf_16() -> None:
     text = "\U0001f4a9This is an annotation. \U0001f4a9"
     start = text.index("annotation")

@@ -75,12 +75,9 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         expected = " ".join(entity.text) if entity.text else None
         collector.add(entity.offsets, entity.type, expected=expected, is_standoff=True, links=links)
     sections = tuple(_section(passage) for passage in content.passages if passage.offsets)
-    arguments = [
-        StatedArgument(entity.id, entity.offsets, key)
-        for entity, key in zip(content.entities, collector.settle(), strict=True)
-    ]
     events: list[Event] = []
-    relations = tuple(read_relations(record, arguments, events, step=STEP))
+    stated = _arguments(content.entities, collector)
+    relations = tuple(read_relations(record, stated, events, step=STEP))
     return collector.document(
         identifier,
         before=(*events, *structures_left_out(record, step=STEP, beside=RELATIONS)),
@@ -88,6 +85,13 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         relations=relations,
         meta=meta,
     )
+
+
+def _arguments(entities: Sequence[_Entity], collector: MentionCollector) -> list[StatedArgument]:
+    return [
+        StatedArgument(entity.id, entity.offsets, key)
+        for entity, key in zip(entities, collector.settle(), strict=True)
+    ]
 
 
 def _section(passage: _Passage) -> Section:

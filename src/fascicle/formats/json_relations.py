@@ -110,27 +110,45 @@ def _leaves(value: Any) -> list[Any]:
 def _relation(
     stated: Any, mentions: Sequence[StatedArgument], *, have_ids: bool
 ) -> Relation | None:
-    roles: Sequence[str] = _LISTED
-    if isinstance(stated, list) and len(stated) >= 5:
-        kind = stated[4]
-        ranges = stated[:2], stated[2:4]  # with inclusive ends
-        ends: list[Any] = [{"start": first, "end": last + 1} for first, last in ranges]
-        facts = dict(zip(_PREDICTED, stated[5:], strict=False))
+    """Returns a relation, or ``None`` if its form is unknown or an end is no mention."""
+    if isinstance(stated, list):
+        if len(stated) < 5 or not all(isinstance(place, int) for place in stated[:4]):
+            return None
+        content = _of_list(stated)
     elif isinstance(stated, dict):
-        name = next((name for name in _TYPES if isinstance(stated.get(name), str)), "")
-        kind, (roles, ends) = stated.get(name, ""), _ends(stated)
-        no_facts = {name, *roles} | _NO_FACTS
-        facts = {key: stated[key] for key in stated if key not in no_facts and stated[key] != []}
+        content = _of_object(stated)
     else:
         return None
-    keys = [_key(end, mentions, have_ids=have_ids) for end in ends]
+    keys = [_key(end, mentions, have_ids=have_ids) for end in content.ends]
     if None in keys or (len(keys) != 2 and _ARGUMENTS not in stated):
         return None
-    arguments = [
-        (_ROLES.get(role, role), key) for role, key in zip(roles, keys, strict=True) if key
-    ]
-    attributes = tuple(text_facts(facts).items())
-    return Relation(type=str(kind), arguments=tuple(arguments), attributes=attributes)
+    roles = [_ROLES.get(role, role) for role in content.roles]
+    arguments = tuple((role, key) for role, key in zip(roles, keys, strict=True) if key)
+    attributes = tuple(text_facts(content.facts).items())
+    return Relation(type=str(content.type), arguments=arguments, attributes=attributes)
+
+
+class _Content(NamedTuple):
+    """Parts of a relation: ``ends`` name a mention for each of the ``roles``."""
+
+    type: Any
+    roles: Sequence[str]
+    ends: Sequence[Any]
+    facts: dict[str, Any]
+
+
+def _of_list(stated: list[Any]) -> _Content:
+    ranges = stated[:2], stated[2:4]  # with inclusive ends
+    ends = [{"start": first, "end": last + 1} for first, last in ranges]
+    return _Content(stated[4], _LISTED, ends, dict(zip(_PREDICTED, stated[5:], strict=False)))
+
+
+def _of_object(stated: dict[str, Any]) -> _Content:
+    name = next((name for name in _TYPES if isinstance(stated.get(name), str)), "")
+    roles, ends = _ends(stated)
+    no_facts = {name, *roles} | _NO_FACTS
+    facts = {key: stated[key] for key in stated if key not in no_facts and stated[key] != []}
+    return _Content(stated.get(name, ""), roles, ends, facts)
 
 
 def _ends(stated: Mapping[str, Any]) -> tuple[Sequence[str], list[Any]]:

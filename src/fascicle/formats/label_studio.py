@@ -9,56 +9,32 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document, Event, Link
+from fascicle.core.document import GOLD, Document, Event, MentionKey, Relation
 from fascicle.core.effects import make_event
 from fascicle.core.mention import Span, without_overlaps
 from fascicle.core.wording import plural
 from fascicle.formats.collect import MentionCollector, short_facts
+from fascicle.formats.label_studio_regions import (
+    OURS,
+    Labels,
+    Part,
+    Region,
+    group_parts,
+    labels_of,
+    read_relations,
+)
 from fascicle.formats.offset_units import UTF16, conversion
 from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
 _EVERYONE: Final = "all"
-PARTS: Final = "non-contig"  # label of relations between the parts of a mention, as Kazu has it
-ATTRIBUTES: Final = "fascicle_attributes"  # key in the meta of a region
-# key in the meta of a task or region: facts that Label Studio has no field for
-OURS: Final = "fascicle"
 _TEXT: Final = "text"
 
 _END_OF_LINE: Final = re.compile("[\n\r]")  # for which Label Studio writes two characters, \n
 
 
-class _Labels(msgspec.Struct):
-    start: int
-    end: int
-    labels: tuple[str, ...] = ()
-    text: str | None = None
-
-
-class _Region(msgspec.Struct):
-    type: str
-    value: dict[str, Any] = {}
-    score: float | None = None
-    meta: dict[str, Any] | None = None
-    id: str | int | None = None
-    to_name: str | None = None  # the part of the task's page that shows the text
-    from_id: str | int | None = None  # of a relation, as what follows
-    to_id: str | int | None = None
-    labels: tuple[str, ...] | None = None
-
-    @property
-    def links(self) -> tuple[Link, ...]:
-        """Links that Fascicle wrote into the ``meta`` of the region."""
-        return msgspec.convert((self.meta or {}).get(OURS, ()), tuple[Link, ...])
-
-    @property
-    def attributes(self) -> tuple[tuple[str, str], ...]:
-        """Attributes that Fascicle wrote into the ``meta`` of the region."""
-        return msgspec.convert((self.meta or {}).get(ATTRIBUTES, ()), tuple[tuple[str, str], ...])
-
-
 class _Annotation(msgspec.Struct):
-    result: tuple[_Region, ...]
+    result: tuple[Region, ...]
     was_cancelled: bool | None = False
     ground_truth: bool | None = False
     completed_by: int | str | dict[str, Any] | None = None
@@ -73,7 +49,7 @@ class _Annotation(msgspec.Struct):
 
 
 class _Prediction(msgspec.Struct):
-    result: tuple[_Region, ...]
+    result: tuple[Region, ...]
     model_version: str | None = None
 
 
@@ -97,7 +73,7 @@ class _Task(msgspec.Struct):
         return None if facts is None else msgspec.convert(facts, _Ours)
 
 
-_Layers = list[tuple[str, Sequence[_Region]]]  # source and its regions
+_Layers = list[tuple[str, Sequence[Region]]]  # source and its regions
 
 
 def from_task(
@@ -133,11 +109,13 @@ def from_task(
     layers, events = _layers(record, annotator)
     layers, others = _on_text(layers, record.data, name, part=part)
     collector = MentionCollector(text, step=STEP)
-    events += _add(collector, text, layers, others)
+    counts = Counter({"labels of other texts": others})
+    of_regions, relations = _add(collector, text, layers, counts)
+    events += of_regions
     meta = short_facts(record.data, leave=(name,))
     if (ours := record.ours) is not None:
         identifier, meta = ours.id, {**meta, **ours.meta}
-    return collector.document(identifier, before=events, meta=meta)
+    return collector.document(identifier, before=events, meta=meta, relations=relations)
 
 
 def _text_field(data: Mapping[str, Any], field: str) -> str:
@@ -250,19 +228,19 @@ def _on_text(
     return on_text, count
 
 
-def _names_of_text(labels: Sequence[_Region], data: Mapping[str, Any], field: str) -> set[str]:
+def _names_of_text(labels: Sequence[Region], data: Mapping[str, Any], field: str) -> set[str]:
     """Returns the names that regions may have for the text of a field: that of the field, or else
     those that are no field, if their texts fit.
     """
     names = dict.fromkeys(region.to_name for region in labels if region.to_name)
     if field in names:
         return {field}
-    by_name: dict[str, list[_Labels]] = {
+    by_name: dict[str, list[Labels]] = {
         name: [] for name in names if not isinstance(data.get(name), str)
     }
     for region in labels:
         if region.to_name in by_name:
-            by_name[region.to_name].append(_labels_of(region))
+            by_name[region.to_name].append(labels_of(region))
 
     fitting = {name for name, ranges in by_name.items() if _fit(data[field], ranges)}
     if len(by_name) == 1:
@@ -272,11 +250,7 @@ def _names_of_text(labels: Sequence[_Region], data: Mapping[str, Any], field: st
     return fitting
 
 
-def _labels_of(region: _Region) -> _Labels:
-    return msgspec.convert(region.value, _Labels)
-
-
-def _fit(text: object, ranges: Sequence[_Labels]) -> bool:
+def _fit(text: object, ranges: Sequence[Labels]) -> bool:
     """True if regions are in a text, and their own texts, as far as they have any, are at their
     offsets.
     """
@@ -285,32 +259,48 @@ def _fit(text: object, ranges: Sequence[_Labels]) -> bool:
     return _agrees(text, ranges, _as_stated)
 
 
-_Part = tuple[_Labels, _Region]  # of a mention
+_Place = Callable[[Labels], Span]  # where a region is in the text, in code points
 
 
-def _add(collector: MentionCollector, text: str, layers: _Layers, others: int) -> list[Event]:
-    """Adds the mentions to the collector; counts the regions that are not mentions with a type
-    of this text.
+def _add(
+    collector: MentionCollector, text: str, layers: _Layers, counts: Counter[str]
+) -> tuple[list[Event], tuple[Relation, ...]]:
+    """Adds the mentions to the collector; counts the regions that are neither mentions with a type
+    nor relations between them, which are returned.
     """
-    counts = Counter({"labels of other texts": others})
+    beside: list[tuple[str, Region]] = []
     mentions = [
-        (source, parts) for source, regions in layers for parts in _mentions(regions, counts)
+        (source, parts)
+        for source, regions in layers
+        for parts in group_parts(source, regions, beside)
     ]
     place, events = _places(text, [labels for _, parts in mentions for labels, _ in parts])
+    keys: dict[tuple[str, str | int | None], MentionKey] = {}
     for source, parts in mentions:
-        ranges = [labels for labels, _ in parts]
-        counts["labels without a type"] += not ranges[0].labels
-        spans = without_overlaps(map(place, ranges))
-        if len(spans) < len(parts):
-            message = f"parts of a mention at {spans} overlap; they were joined"
-            events.append(make_event("overlapping-fragments", step=STEP, message=message))
+        counts["labels without a type"] += not parts[0][0].labels
+        key = _add_mention(collector, text, source, parts=parts, place=place)
+        keys |= {(source, region.id): key for _, region in parts if key is not None}
+    relations = tuple(read_relations(beside, keys, counts))
+    return [*events, *_left_out(counts)], relations
 
-        is_right = _agrees(text, ranges, place)
-        expected = None if is_right else " ".join(labels.text or "" for labels in ranges)
-        facts = _facts([region for _, region in parts])
-        for kind in ranges[0].labels:
-            collector.add(spans, kind, expected=expected, source=source, **facts)
-    return [*events, *_left_out(counts)]
+
+def _add_mention(
+    collector: MentionCollector, text: str, source: str, *, parts: Sequence[Part], place: _Place
+) -> MentionKey | None:
+    """Adds a mention for each label of its first part; returns the key of the first one."""
+    ranges = [labels for labels, _ in parts]
+    spans = without_overlaps(map(place, ranges))
+    if len(spans) < len(parts):
+        message = f"parts of a mention at {spans} overlap; they were joined"
+        collector.events.append(make_event("overlapping-fragments", step=STEP, message=message))
+    is_right = _agrees(text, ranges, place)
+    expected = None if is_right else " ".join(labels.text or "" for labels in ranges)
+    facts = _facts([region for _, region in parts])
+    keys = [
+        collector.add(spans, kind, expected=expected, source=source, **facts)
+        for kind in ranges[0].labels
+    ]
+    return keys[0] if keys else None
 
 
 def _left_out(counts: Counter[str]) -> Iterator[Event]:
@@ -320,7 +310,7 @@ def _left_out(counts: Counter[str]) -> Iterator[Event]:
         yield make_event("regions-left-out", step=STEP, message=message)
 
 
-def _facts(regions: Sequence[_Region]) -> Any:
+def _facts(regions: Sequence[Region]) -> Any:
     """Returns the first score, links and attributes among the regions of a mention."""
     return {
         "score": next((region.score for region in regions if region.score is not None), None),
@@ -329,48 +319,7 @@ def _facts(regions: Sequence[_Region]) -> Any:
     }
 
 
-def _mentions(regions: Sequence[_Region], counts: Counter[str]) -> list[list[_Part]]:
-    """Returns the parts of each mention: one region, or several of the same types that relations
-    join.
-
-    Args:
-        regions: of one source.
-        counts: receives the counts of what is no mention and joins none.
-    """
-    parts = [(_labels_of(region), region) for region in regions if region.type == "labels"]
-    numbers = {
-        region.id: number for number, (_, region) in enumerate(parts) if region.id is not None
-    }
-    groups = [[number] for number in range(len(parts))]
-    for region in regions:
-        if region.type == "labels":
-            continue
-        ends = [numbers[end] for end in (region.from_id, region.to_id) if end in numbers]
-        types = {frozenset(parts[end][0].labels) for end in ends}
-        if PARTS in (region.labels or ()) and len(ends) == 2 and len(types) == 1:
-            _merge(groups, *ends)
-        else:
-            counts[region.type] += 1
-    return [
-        list(map(parts.__getitem__, group))
-        for number, group in enumerate(groups)
-        if group[0] == number
-    ]
-
-
-def _merge(groups: list[list[int]], first: int, second: int) -> None:
-    """Merges the groups of two numbers; ``groups`` has the group of each number."""
-    small, large = sorted((groups[first], groups[second]), key=len)
-    if small is not large:
-        large += small
-        for number in small:
-            groups[number] = large
-
-
-_Place = Callable[[_Labels], Span]  # where a region is in the text, in code points
-
-
-def _places(text: str, ranges: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
+def _places(text: str, ranges: Sequence[Labels]) -> tuple[_Place, list[Event]]:
     """Returns a function to code points; it converts UTF-16 units (before 1.4) if only those
     match all texts.
     """
@@ -378,7 +327,7 @@ def _places(text: str, ranges: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
         return _as_stated, []
     convert = conversion(text, UTF16)
 
-    def from_utf16(labels: _Labels) -> Span:
+    def from_utf16(labels: Labels) -> Span:
         return convert(labels.start), convert(labels.end)
 
     if not _agrees(text, ranges, from_utf16):
@@ -390,11 +339,11 @@ def _places(text: str, ranges: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
     return from_utf16, [make_event("offsets-moved", step=STEP, message=message)]
 
 
-def _as_stated(labels: _Labels) -> Span:
+def _as_stated(labels: Labels) -> Span:
     return labels.start, labels.end
 
 
-def _agrees(text: str, ranges: Sequence[_Labels], place: _Place) -> bool:
+def _agrees(text: str, ranges: Sequence[Labels], place: _Place) -> bool:
     """True if the text of each region, where it has one, is that at its place."""
     for labels in ranges:
         own = text[slice(*place(labels))]

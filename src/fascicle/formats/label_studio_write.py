@@ -7,24 +7,26 @@ They name the parts of the labelling configuration ``label`` and ``text``, as it
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count, pairwise
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.document import GOLD, Document, Mention, MentionKey, Relation
 from fascicle.core.mention import display_identifier
 from fascicle.formats.handlers import Encode, WriteOne, Writer
-from fascicle.formats.label_studio import ATTRIBUTES, OURS, PARTS
+from fascicle.formats.label_studio_regions import ATTRIBUTES, OURS, PARTS, RELATION, ROLES
 from fascicle.formats.losses import OF_LINKS, facts_of_source, held_fields
 from fascicle.formats.report import WriteReport
 
 _WHOLE: Final = (
     "ids text-between-words meta mentions discontinuous nested second-source scores attributes"
 )
-HOLDS: Final = held_fields("tasks of Label Studio", _WHOLE, partly="sources", also=OF_LINKS)
+HOLDS: Final = held_fields(
+    "tasks of Label Studio", _WHOLE, partly="sources relations", also=OF_LINKS
+)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
@@ -36,6 +38,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
     layers: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for number, mention in enumerate(document.mentions):
         layers[mention.source] += _regions(mention, number, document.text)
+    _add_relations(layers, document, report)
     gold = layers.pop(GOLD, None)
     task = {
         "data": {"text": document.text},
@@ -65,12 +68,43 @@ def _regions(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any
 
     for name, following in pairwise(names):
         yield {
-            "type": "relation",
+            "type": RELATION,
             "from_id": name,
             "to_id": following,
             "direction": "right",
             "labels": [PARTS],
         }
+
+
+def _add_relations(
+    layers: Mapping[str, list[dict[str, Any]]], document: Document, report: WriteReport
+) -> None:
+    """Adds the relations between two mentions of one source to the regions of that source."""
+    ids = {mention.key: f"m{number}" for number, mention in enumerate(document.mentions)}
+    for relation in document.relations:
+        if region := _relation(relation, ids):
+            layers[relation.arguments[0][1][0]].append(region)
+        else:
+            report.lose("relations", document)
+
+
+def _relation(relation: Relation, ids: Mapping[MentionKey, str]) -> dict[str, Any] | None:
+    """Returns the region of a relation; ``None`` unless two mentions of one source are its ends."""
+    roles, keys = zip(*relation.arguments, strict=True) if relation.arguments else ((), ())
+    if len(keys) != 2 or keys[0][0] != keys[1][0] or relation.type == PARTS:
+        return None
+    direction = next((name for name, usual in ROLES.items() if usual == roles), "")
+    region: dict[str, Any] = {
+        "type": RELATION,
+        "from_id": ids[keys[0]],
+        "to_id": ids[keys[1]],
+        "direction": direction or "right",
+        "labels": [relation.type] if relation.type else [],
+    }
+    if relation.attributes or not direction:
+        own = {} if direction else {"roles": roles}
+        region["meta"] = {OURS: own, ATTRIBUTES: relation.attributes}
+    return region
 
 
 def _facts(mention: Mention) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
@@ -23,7 +23,7 @@ from xml.etree.ElementTree import Element
 
 import msgspec
 
-from fascicle.core.document import Document, Event
+from fascicle.core.document import Document, Event, MentionKey, Relation
 from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements_in
 from fascicle.core.files.source import Source, is_integer
@@ -43,9 +43,10 @@ _FINAL: Final = "timex2norm"
 _TAG: Final = re.compile(r"<[^<>]*>")
 _BLANK: Final = re.compile(r"\s")
 _ESCAPE: Final = re.compile(r"&(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-fA-F]+);")
-_LEFT_OUT: Final = {"relation": "relations-left-out", "event": "events-left-out"} | dict.fromkeys(
+_LEFT_OUT: Final = {"event": "events-left-out"} | dict.fromkeys(
     ("value", "timex2"), "parts-left-out"
 )
+_OF_RELATION: Final = ("SUBTYPE", "TENSE", "MODALITY")
 _Move = Callable[[int], int]
 
 
@@ -69,8 +70,9 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
     A mention has its whole extent, the type of its entity, and the attributes ``subtype``,
     ``mention`` (``NAM``, ``NOM`` or ``PRO``) and ``entity``, the id that all mentions of one entity
-    share. Relations, events, values and times are counted in events. If the place has folders
-    called ``timex2norm``, only these are read.
+    share. Each mention of a relation is a relation; values and times are no arguments. Events,
+    values and times are counted in events. If the place has folders called ``timex2norm``, only
+    these are read.
 
     Args:
         source: the place.
@@ -115,7 +117,9 @@ def _document(tree: Tree, name: str, identifier: str, source: Source) -> Documen
         )
     raw = _TAG.sub("", tree.text(name, source)[0])
     place = tree.place(beside)
-    elements = elements_in(tree.text(beside, source)[0], ("entity", *_LEFT_OUT), path=place)
+    elements = elements_in(
+        tree.text(beside, source)[0], ("entity", "relation", *_LEFT_OUT), path=place
+    )
     records = [record for _, record in elements]
     mentions = [
         mention
@@ -125,12 +129,48 @@ def _document(tree: Tree, name: str, identifier: str, source: Source) -> Documen
     ]
     text, move, events = _resolve_escapes(raw, mentions)
     collector = MentionCollector(text, step=_STEP)
-    for mention in mentions:
-        _add(collector, text, mention, mention.span(move))
-    return collector.document(identifier, events=(*events, *_left_out(records)))
+    keys = {
+        mention.mention.get("ID"): _add(collector, text, mention, mention.span(move))
+        for mention in mentions
+    }
+    stated = [record for record in records if record.tag == "relation"]
+    relations = tuple(_relations(stated, keys, events))
+    events += _left_out(records)
+    return collector.document(identifier, relations=relations, events=events)
 
 
-def _add(collector: MentionCollector, text: str, mention: _Stated, span: Span) -> None:
+def _relations(
+    records: Iterable[Element], keys: Mapping[str | None, MentionKey | None], events: list[Event]
+) -> Iterator[Relation]:
+    """Yields the mentions of relations with two arguments in ``keys`` or more; counts others."""
+    losses = 0
+    for record in records:
+        facts = [(name.lower(), record.get(name, "")) for name in _OF_RELATION]
+        mentions = record.findall("relation_mention")
+        losses += not mentions
+        for mention in mentions:
+            arguments = tuple(_arguments(mention, keys))
+            losses += len(arguments) < 2
+            if len(arguments) > 1:
+                attributes = tuple(fact for fact in facts if fact[1])
+                kind = record.get("TYPE", "")
+                yield Relation(type=kind, arguments=arguments, attributes=attributes)
+    if losses:
+        message = f"{plural(losses, 'relation')} of the file without two entities left out"
+        events.append(make_event("relations-left-out", step=_STEP, message=message))
+
+
+def _arguments(
+    mention: Element, keys: Mapping[str | None, MentionKey | None]
+) -> Iterator[tuple[str, MentionKey]]:
+    """Yields the arguments that are mentions of entities, as ACE 2005 or ACE 2004 has them."""
+    for argument in mention:
+        key = keys.get(argument.get("REFID") or argument.get("ENTITYMENTIONID"))
+        if key:
+            yield argument.get("ROLE") or f"Arg-{argument.get('ARGNUM')}", key
+
+
+def _add(collector: MentionCollector, text: str, mention: _Stated, span: Span) -> MentionKey | None:
     # A line may end otherwise in the XML.
     is_same = _BLANK.sub(" ", mention.text) == _BLANK.sub(" ", text[slice(*span)])
     entity = mention.entity
@@ -139,7 +179,7 @@ def _add(collector: MentionCollector, text: str, mention: _Stated, span: Span) -
         ("mention", mention.mention.get("TYPE")),
         ("entity", entity.get("ID")),
     )
-    collector.add(
+    return collector.add(
         [span],
         entity.get("TYPE", ""),
         expected=None if is_same else mention.text,

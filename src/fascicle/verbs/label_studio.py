@@ -17,6 +17,7 @@ from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import label_studio, label_studio_write
 from fascicle.formats.handlers import write_each
+from fascicle.formats.label_studio_regions import OURS, PARTS
 from fascicle.formats.outputs import STDOUT, write_documents
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import parse_pairs
@@ -114,15 +115,10 @@ def push(
         InputError: there is no document.
     """
     labels, tasks = dict.fromkeys(types), list[bytes]()
-
-    def watched() -> Iterator[Document]:
-        for document in documents:
-            labels.update(dict.fromkeys(mention.type for mention in document.mentions))
-            yield document
-
+    kinds = dict[str, None]()
     report = WriteReport() if report is None else report
     write_each(
-        watched(),
+        _with_types(documents, labels, kinds),
         label_studio_write.encode,
         tasks.append,
         holds=label_studio_write.HOLDS,
@@ -137,7 +133,7 @@ def push(
         raise UsageError(
             f"there is a project {project!r}; give another title, or add=True to add to it"
         )
-    project_id = client.projects.create(title=project, label_config=_view(labels)).id
+    project_id = client.projects.create(title=project, label_config=_view(labels, kinds)).id
     try:
         for portion in _portions(tasks):
             client.projects.import_tasks(project_id, request=portion)
@@ -203,7 +199,7 @@ def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
     ids, unsure, names = list[int](), list[str](), list[str]()
     try:
         for portion in _portions(tasks):
-            unsure += (names := [entry["meta"][label_studio.OURS]["id"] for entry in portion])
+            unsure += (names := [entry["meta"][OURS]["id"] for entry in portion])
             reply = client.projects.import_tasks(project, request=portion, return_task_ids=True)
             if numbers := getattr(reply, "task_ids", None):  # some editions do not tell them
                 ids += numbers
@@ -243,12 +239,24 @@ def _portions(tasks: Iterable[bytes]) -> Iterator[list[Any]]:
     yield portion
 
 
-def _view(labels: Iterable[str]) -> str:
+def _with_types(
+    documents: Iterable[Document], labels: dict[str, None], kinds: dict[str, None]
+) -> Iterator[Document]:
+    """Yields documents, and adds the types of their mentions and relations to the keys."""
+    for document in documents:
+        labels.update(dict.fromkeys(mention.type for mention in document.mentions))
+        kinds.update(dict.fromkeys(relation.type for relation in document.relations))
+        yield document
+
+
+def _view(labels: Iterable[str], relations: Iterable[str]) -> str:
     """Returns the labelling configuration, with the names that the format of tasks has."""
     labels_xml = "".join(f'<Label value="{escape(name)}"/>' for name in labels)
-    parts = f'<Relations><Relation value="{label_studio.PARTS}"/></Relations>'
+    names = dict.fromkeys((PARTS, *filter(None, relations)))
+    kinds = "".join(f'<Relation value="{escape(name)}"/>' for name in names)
     return (
-        f'<View>{parts}<Labels name="label" toName="text">{labels_xml}</Labels><Text name="text" '
+        f"<View><Relations>{kinds}</Relations>"
+        f'<Labels name="label" toName="text">{labels_xml}</Labels><Text name="text" '
         'value="$text"/></View>'
     )
 

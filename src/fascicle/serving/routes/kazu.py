@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from fascicle.core.document import Document, Mention, Section
 from fascicle.formats.catalogue import format_named
-from fascicle.formats.label_studio import PARTS
+from fascicle.formats.label_studio_regions import PARTS
 from fascicle.serving.content import check_names, query_value, read_json
 from fascicle.serving.endpoint import (
     PIPELINE_QUERY,

@@ -1,0 +1,133 @@
+"""Regions of Label Studio: the parts of mentions, and relations between them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.document import Link, MentionKey, Relation
+
+PARTS: Final = "non-contig"  # label of relations between the parts of a mention, as Kazu has it
+RELATION: Final = "relation"
+# direction of a relation -> roles of the region that is named first and of the other one
+ROLES: Final = MappingProxyType({"right": ("from", "to"), "left": ("to", "from"), "bi": ("", "")})
+ATTRIBUTES: Final = "fascicle_attributes"  # key in the meta of a region
+# key in the meta of a task or region: facts that Label Studio has no field for
+OURS: Final = "fascicle"
+
+
+class Labels(msgspec.Struct):
+    """Range of a region, with its labels."""
+
+    start: int
+    end: int
+    labels: tuple[str, ...] = ()
+    text: str | None = None
+
+
+class Region(msgspec.Struct):
+    """Region of a text, or relation between two regions."""
+
+    type: str
+    value: dict[str, Any] = {}
+    score: float | None = None
+    meta: dict[str, Any] | None = None
+    id: str | int | None = None
+    to_name: str | None = None  # the part of the task's page that shows the text
+    from_id: str | int | None = None  # of a relation, as what follows
+    to_id: str | int | None = None
+    direction: str | None = None
+    labels: tuple[str, ...] | None = None
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Links that Fascicle wrote into the ``meta`` of the region."""
+        return msgspec.convert((self.meta or {}).get(OURS, ()), tuple[Link, ...])
+
+    @property
+    def attributes(self) -> tuple[tuple[str, str], ...]:
+        """Attributes that Fascicle wrote into the ``meta`` of the region."""
+        return msgspec.convert((self.meta or {}).get(ATTRIBUTES, ()), tuple[tuple[str, str], ...])
+
+
+Part = tuple[Labels, Region]  # of a mention
+
+
+def labels_of(region: Region) -> Labels:
+    """Returns the range and the labels of a region."""
+    return msgspec.convert(region.value, Labels)
+
+
+def group_parts(
+    source: str, regions: Sequence[Region], beside: list[tuple[str, Region]]
+) -> list[list[Part]]:
+    """Returns the parts of each mention: one region, or several of the same types that relations
+    join.
+
+    Args:
+        source: of the mentions.
+        regions: of that source.
+        beside: receives the regions that are no mention and join none, with the source.
+    """
+    parts = [(labels_of(region), region) for region in regions if region.type == "labels"]
+    numbers = {
+        region.id: number for number, (_, region) in enumerate(parts) if region.id is not None
+    }
+    groups = [[number] for number in range(len(parts))]
+    for region in regions:
+        if region.type == "labels":
+            continue
+        ends = [numbers[end] for end in (region.from_id, region.to_id) if end in numbers]
+        types = {frozenset(parts[end][0].labels) for end in ends}
+        if PARTS in (region.labels or ()) and len(ends) == 2 and len(types) == 1:
+            _merge(groups, *ends)
+        else:
+            beside.append((source, region))
+    return [
+        list(map(parts.__getitem__, group))
+        for number, group in enumerate(groups)
+        if group[0] == number
+    ]
+
+
+def _merge(groups: list[list[int]], first: int, second: int) -> None:
+    """Merges the groups of two numbers; ``groups`` has the group of each number."""
+    small, large = sorted((groups[first], groups[second]), key=len)
+    if small is not large:
+        large += small
+        for number in small:
+            groups[number] = large
+
+
+def read_relations(
+    regions: Iterable[tuple[str, Region]],
+    keys: Mapping[tuple[str, str | int | None], MentionKey],
+    counts: Counter[str],
+) -> Iterator[Relation]:
+    """Yields a relation for each label of those that join two mentions; counts other regions.
+
+    Args:
+        regions: with their sources.
+        keys: source and id of a region -> key of its first mention.
+        counts: receives the counts.
+    """
+    for source, region in regions:
+        ends = [
+            keys.get((source, end)) for end in (region.from_id, region.to_id) if end is not None
+        ]
+        whole = [key for key in ends if key is not None]
+        if region.type != RELATION or len(whole) != 2 or PARTS in (region.labels or ()):
+            counts[region.type] += 1
+            continue
+        facts = (region.meta or {}).get(OURS, {})
+        roles = facts.get("roles") or ROLES.get(region.direction or "", ROLES["right"])
+        for label in region.labels or ("",):
+            yield Relation(
+                type=label,
+                arguments=tuple(zip(roles, whole, strict=True)),
+                attributes=region.attributes,
+            )
