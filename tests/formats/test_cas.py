@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.formats.oracle.cas import TYPES, in_json, xmi
 
+from fascicle.core.document import Relation
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import detect, read
 
@@ -82,7 +83,10 @@ def test_custom_layers_relations_and_a_title(tmp_path: Path) -> None:
     (found,) = read(path)
     assert found.id == "paper.txt"
     assert [(one.text_in(TEXT), one.type) for one in found.mentions] == [("aspirin", "Dose")]
-    assert [event.code for event in found.events] == ["relations-left-out"]
+    (mention,) = found.mentions
+    ends = (("Governor", mention.key), ("Dependent", mention.key))
+    assert found.relations == (Relation(type="Relation", arguments=ends),)
+    assert found.events == ()
 
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
@@ -202,8 +206,31 @@ def test_facts_slots_chains_and_segments(tmp_path: Path) -> None:
         ("Finding", (("negated", "true"), ("grade", "2"), ("value", "true"))),
     ]
     assert (found.words, found.sentences) == (((0, 2), (3, 9), (9, 10)), ((0, 10),))
+    host, finding = (mention.key for mention in found.mentions)
+    assert found.relations == (Relation(type="links", arguments=(("owner", host), ("r", finding))),)
     codes = {event.code: event.message for event in found.events}
-    assert codes == {"relations-left-out": "not read: 1", "coreferences-left-out": "not read: 1"}
+    assert codes == {"coreferences-left-out": "not read: 1"}
+
+
+def test_a_slot_of_what_is_no_mention_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(
+        several(
+            {"_InitialView": "No tremor."},
+            structure(11, "custom.Host", (0, 2), **{"@links": 20}),
+            {"%ID": 20, "%TYPE": FSARRAY, "%ELEMENTS": [21, 22]},
+            {"%ID": 21, "%TYPE": "custom.Link", "role": "r", "@target": 30},
+            {"%ID": 22, "%TYPE": "custom.Link", "@target": 11},
+            structure(30, f"{SEGMENT}Token", (3, 9)),
+        )
+    )
+    (found,) = read(path)
+    (host,) = (mention.key for mention in found.mentions)
+    ends = (("owner", host), ("filler", host))
+    assert found.relations == (Relation(type="links", arguments=ends),)
+    assert [(event.code, event.message) for event in found.events] == [
+        ("relations-left-out", "not read: 1")
+    ]
 
 
 def test_each_view_with_a_text_is_a_document(tmp_path: Path) -> None:

@@ -98,6 +98,43 @@ def test_features_slots_and_values_that_are_no_types(tmp_path: Path) -> None:
         ("c", "Cough", {"layer": "Finding", "negated": "false"}),
         ("d", "Host", {"sure": "no"}),
     ]
+    words = {mention.key: mention.text_in(found.text) for mention in found.mentions}
+    assert [
+        (one.type, [(role, words[key]) for role, key in one.arguments]) for one in found.relations
+    ] == [
+        ("links", [("owner", "a b"), ("r", "b")]),
+        ("links", [("owner", "a b"), ("filler", "c")]),
+    ]
+    assert found.events == ()
+
+
+def test_relations_lead_from_their_governor_to_the_row(tmp_path: Path) -> None:
+    """As appendix A of the guide of WebAnno has them: ``token[governor_dependent]``, where 0 is an
+    annotation that is alone at its token.
+    """
+    head = (
+        "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|kind\n"
+        "#T_RL=custom.Link|label|sure|BT_custom.Span\n\n\n#Text=a b c d\n"
+    )
+    rows = (
+        "1-1\t0-1\ta\tA[1]|B[2]\tcause|_\tyes|_\t1-3[4_2]|1-2[0_1]\t\n"
+        "1-2\t2-3\tb\tC\t*\t*\t1-1\t\n"
+        "1-3\t4-5\tc\tD[4]\t_\t_\t_\t\n1-4\t6-7\td\tD[4]\tx\t_\t1-3[4_0]\t\n"
+    )
+    found = of(tmp_path, head + rows)
+    kinds = {mention.key: mention.type for mention in found.mentions}
+    assert [
+        (one.type, [(role, kinds[key]) for role, key in one.arguments], one.attributes)
+        for one in found.relations
+    ] == [
+        (
+            "cause",
+            [("Governor", "D"), ("Dependent", "B")],
+            (("layer", "Link"), ("sure", "yes")),
+        ),
+        ("Link", [("Governor", "C"), ("Dependent", "A")], ()),
+    ]
+    # from one of two annotations, and to a row where none begins
     assert [(event.code, event.message) for event in found.events] == [
         ("relations-left-out", "not read: 2")
     ]

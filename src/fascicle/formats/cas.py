@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
-from fascicle.core.document import Document
+from fascicle.core.document import Document, MentionKey, Relation
 from fascicle.core.effects import make_event
 from fascicle.core.files.elements import refuse_entities
 from fascicle.core.files.source import Source
@@ -22,10 +22,15 @@ from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import Reader
 from fascicle.formats.inception import (
     COREFERENCES,
+    DEPENDENT,
+    FILLER,
+    GOVERNOR,
+    OWNER,
     RELATIONS,
     InceptionOptions,
     add_mention,
     left_out_events,
+    make_relation,
 )
 from fascicle.formats.report import ReadReport
 
@@ -75,11 +80,13 @@ def _document(cas: Any, identifier: str, options: InceptionOptions) -> Document:
     view = _View(options=options, collector=MentionCollector(text, step=_STEP))
     for annotation in cas.select_all_annotations():
         view.add(annotation)
+    relations = tuple(view.settle())
     layers = {kind.name: _feature_names(kind) for kind in cas.typesystem.get_types()}
     return view.collector.document(
         view.title or identifier,
         words=_in_text(view.segments["Token"], text),
         sentences=_in_text(view.segments["Sentence"], text),
+        relations=relations,
         events=[*left_out_events(view.other, _STEP), *options.check(layers)],
     )
 
@@ -97,6 +104,8 @@ class _View:
         collector: receives the mentions.
         title: of the document; empty if none states it.
         segments: ranges of words and sentences, by the names of their types.
+        keys: of the mentions, by the identities of their annotations.
+        related: layer, features, and the role and annotation of each end of relations and slots.
         other: counts of what is not read.
     """
 
@@ -104,6 +113,8 @@ class _View:
     collector: MentionCollector
     title: str = ""
     segments: defaultdict[str, set[Span]] = field(default_factory=lambda: defaultdict(set))
+    keys: dict[int, MentionKey | None] = field(default_factory=dict)
+    related: list[tuple[str, dict[str, str], list[tuple[str, Any]]]] = field(default_factory=list)
     other: Counter[str] = field(default_factory=Counter)
 
     def add(self, annotation: Any) -> None:
@@ -116,17 +127,33 @@ class _View:
             segments.add((annotation.begin, annotation.end))
         elif "next" in names:
             self.other[COREFERENCES] += 1
-        elif "Governor" in names:
-            self.other[RELATIONS] += self.options.takes(layer)
         elif self.options.takes(layer):
             stated = {name: getattr(annotation, name) for name in names if name not in _PLACE}
-            self._add_mention(layer, (annotation.begin, annotation.end), stated)
+            facts = {name: text for name, value in stated.items() if (text := _fact(value))}
+            if GOVERNOR in names:
+                ends = [(role, stated.get(role)) for role in (GOVERNOR, DEPENDENT)]
+                self.related.append((layer, facts, ends))
+            else:
+                self._add_mention(annotation, facts, stated)
 
-    def _add_mention(self, layer: str, span: Span, stated: dict[str, Any]) -> None:
-        facts = {name: text for name, value in stated.items() if (text := _fact(value))}
-        slots = (value for name, value in stated.items() if name not in facts)
-        self.other[RELATIONS] += sum(map(_fillers, slots))
-        add_mention(self.collector, layer, span, facts=facts, options=self.options)
+    def _add_mention(self, annotation: Any, facts: dict[str, str], stated: dict[str, Any]) -> None:
+        for name, value in stated.items():
+            for link in _links(value) if name not in facts else ():
+                filler = (getattr(link, "role", None) or FILLER, getattr(link, "target", link))
+                self.related.append((name, {}, [(OWNER, annotation), filler]))
+        span = annotation.begin, annotation.end
+        self.keys[id(annotation)] = add_mention(
+            self.collector, annotation.type.name, span, facts=facts, options=self.options
+        )
+
+    def settle(self) -> Iterator[Relation]:
+        """Yields the relations between mentions, and counts the others."""
+        for layer, facts, ends in self.related:
+            arguments = tuple((role, key) for role, end in ends if (key := self.keys.get(id(end))))
+            if len(arguments) == len(ends):
+                yield make_relation(layer, arguments, facts=facts, options=self.options)
+            else:
+                self.other[RELATIONS] += 1
 
 
 def _fact(value: object) -> str:
@@ -141,10 +168,12 @@ def _fact(value: object) -> str:
     return "; ".join(texts) if all(isinstance(text, str) for text in texts) else ""
 
 
-def _fillers(value: object) -> int:
-    """Returns the number of annotations in a slot."""
+def _links(value: Any) -> list[Any]:
+    """Returns the annotations in a slot, or the links to them."""
     annotations = getattr(value, "elements", value)
-    return len(annotations) if isinstance(annotations, list) else annotations is not None
+    if isinstance(annotations, list):
+        return annotations
+    return [] if annotations is None else [annotations]
 
 
 def _in_text(spans: set[Span], text: str) -> tuple[Span, ...] | None:

@@ -8,13 +8,13 @@ count UTF-16 units.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, zip_longest
-from typing import Final
+from typing import Final, NamedTuple
 
-from fascicle.core.document import Document, Event
+from fascicle.core.document import Document, Event, MentionKey, Relation
 from fascicle.core.effects import make_event
 from fascicle.core.files.elements import MAX_RECORD
 from fascicle.core.files.source import Source, read_lines
@@ -41,14 +41,20 @@ _REFINING: Final = ("value", "label", "class", "type", "category", "kind")
 _NOT_A_TYPE: Final = re.compile(r"true|false|[-+]?[\d.,]+", re.IGNORECASE)
 _SLOTS: Final = "ROLE_"  # a column of roles; the next one has the annotations in these roles
 _TEXT: Final = "#Text="
-_ROW: Final = re.compile(r"\d+-\d+(\.\d+)?\t(\d{1,12})-(\d{1,12})\t([^\t]*)\t?(.*)")
+_ROW: Final = re.compile(r"(\d+-\d+(?:\.\d+)?)\t(\d{1,12})-(\d{1,12})\t([^\t]*)\t?(.*)")
 _LAYER: Final = re.compile(r"#T_(SP|CH|RL)=([^|]+)\|?(.*)")
 _ESCAPED: Final = re.compile(r"\\(.)")
 _CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r"}
 _STACKED: Final = re.compile(r"((?:[^|\\]|\\.?)*)(?:\||$)")
 _VALUE: Final = re.compile(r"((?:[^\\\[]|\\.?)*)(?:\[(\d+)\])?")
+# a token, and the numbers of the annotations that a relation joins, or of the one in a slot
+_END: Final = re.compile(r"(\d+-\d+(?:\.\d+)?)(?:\[(\d+)(?:_(\d+))?\])?")
+_NO_VALUE: Final = ("_", "*", "")
+_ANY_LAYER: Final = "uima.tcas.Annotation"
 RELATIONS, COREFERENCES = "relations-left-out", "coreferences-left-out"
-_OTHER_LAYERS: Final = {"RL": RELATIONS, "CH": COREFERENCES}
+# roles of the ends of a relation; of a slot, the first is the annotation that has it
+GOVERNOR, DEPENDENT, OWNER, FILLER = "Governor", "Dependent", "owner", "filler"
+_End = tuple[str, str, int]  # layer, token, and the number of an annotation or 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +123,32 @@ class InceptionOptions:
         return [Event(step=_STEP, kind="note", code="layer-absent", message=message)]
 
 
+def _features(
+    features: Sequence[str], values: Sequence[str]
+) -> tuple[int, dict[str, str], list[tuple[str, str, str, str]]]:
+    """Returns the number of an annotation, or 0, with its features and its slots: the names and
+    values of the column of roles and of the one after it.
+    """
+    number, facts, slots = 0, dict[str, str](), list[tuple[str, str, str, str]]()
+    columns = iter(zip(features, values, strict=False))
+    for feature, value in columns:
+        if match := _VALUE.match(value):
+            number = number or int(match[2] or 0)
+            if feature.startswith(_SLOTS):
+                slots.append((feature, match[1], *next(columns, ("", ""))))
+            elif match[1] not in _NO_VALUE:
+                facts[feature] = match[1]
+    return number, facts, slots
+
+
+class _Related(NamedTuple):
+    """Relation or slot as a file states it."""
+
+    layer: str
+    ends: tuple[tuple[str, _End], ...]
+    facts: dict[str, str]
+
+
 @dataclass(kw_only=True)
 class _Content:
     """What a file says of its document; the offsets are those of the file."""
@@ -129,6 +161,11 @@ class _Content:
     words: list[Span] = field(default_factory=list)
     sentences: list[Span] = field(default_factory=list)
     mentions: dict[tuple[str, int], tuple[Span, dict[str, str]]] = field(default_factory=dict)
+    # the annotations that begin at a token
+    tokens: defaultdict[str, list[tuple[str, int]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    relations: list[_Related] = field(default_factory=list)
     other: Counter[str] = field(default_factory=Counter)  # what is not read
     # of annotations without one
     numbers: Iterator[int] = field(default_factory=lambda: count(1_000_000_000))
@@ -148,7 +185,7 @@ class _Content:
         self.sentences.append((start, len(self.text) // 2))
         self.lines.clear()
 
-    def row(self, place: Span, cells: list[str]) -> None:
+    def row(self, token: str, place: Span, cells: list[str]) -> None:
         """Adds the annotations of a token or of a part of it."""
         at = 0
         for kind, name, features in self.layers:
@@ -163,30 +200,60 @@ class _Content:
                 ):
                     continue
                 if kind == "SP":
-                    self._add(name, features, place, values)
+                    self._add(name, features, place, token=token, values=values)
+                elif kind == "RL":
+                    self._relate(name, features, values, token=token)
                 else:
-                    self.other[_OTHER_LAYERS[kind]] += 1
+                    self.other[COREFERENCES] += 1
 
-    def _add(self, layer: str, features: list[str], place: Span, values: tuple[str, ...]) -> None:
-        """Adds an annotation, or a further token of one; its slots are counted once."""
-        facts: dict[str, str] = {}
-        number: int | None = None
-        fillers, is_filler = 0, False
-        for feature, value in zip(features, values, strict=False):
-            is_role = feature.startswith(_SLOTS)
-            if is_filler:
-                fillers += value.count(";") + 1 if value not in ("_", "*") else 0
-            elif match := _VALUE.match(value):
-                number = int(match[2]) if match[2] and number is None else number
-                if not is_role and match[1] not in ("_", "*", ""):
-                    facts[feature] = match[1]
-            is_filler = is_role
-
+    def _add(
+        self, layer: str, features: list[str], place: Span, *, token: str, values: tuple[str, ...]
+    ) -> None:
+        """Adds an annotation, or a further token of one; its slots are read once."""
+        number, facts, slots = _features(features, values)
         key = layer, number or next(self.numbers)
         if key not in self.mentions:
-            self.other[RELATIONS] += fillers
+            self.tokens[token].append(key)
+            for slot in slots:
+                self._fill((layer, token, key[1]), *slot)
         (start, end), facts = self.mentions.get(key, (place, facts))
         self.mentions[key] = (min(start, place[0]), max(end, place[1])), facts
+
+    def _fill(self, owner: _End, feature: str, roles: str, layer: str, fillers: str) -> None:
+        """Adds a relation for each annotation in a slot."""
+        name = feature.partition(":")[2].rpartition("_")[0]
+        if fillers in _NO_VALUE:
+            return
+        for role, filler in zip_longest(roles.split(";"), fillers.split(";"), fillvalue=""):
+            if match := _END.fullmatch(filler):
+                end = layer, match[1], int(match[2] or 0)
+                plain = FILLER if role in _NO_VALUE else _plain(role)
+                self.relations.append(_Related(name, ((OWNER, owner), (plain, end)), {}))
+            else:
+                self.other[RELATIONS] += bool(filler)
+
+    def _relate(
+        self, layer: str, features: list[str], values: tuple[str, ...], *, token: str
+    ) -> None:
+        """Adds a relation; the last column has the token where its governor begins."""
+        _, facts, _ = _features(features[:-1], values[:-1])
+        if match := _END.fullmatch(values[-1]):
+            base = features[-1].removeprefix("BT_")
+            governor = base, match[1], int(match[2] or 0)
+            ends = (GOVERNOR, governor), (DEPENDENT, (base, token, int(match[3] or 0)))
+            self.relations.append(_Related(layer, ends, facts))
+        else:
+            self.other[RELATIONS] += 1
+
+    def at(self, end: _End) -> tuple[str, int] | None:
+        """Returns the only annotation that an end of a relation can be."""
+        layer, token, number = end
+        fitting = [
+            key
+            for key in self.tokens[token]
+            if layer in (key[0], _ANY_LAYER) and number in (0, key[1])
+        ]
+        return fitting[0] if len(fitting) == 1 else None
 
 
 def read(source: Source, options: InceptionOptions, report: ReadReport) -> Iterator[Document]:
@@ -195,7 +262,7 @@ def read(source: Source, options: InceptionOptions, report: ReadReport) -> Itera
     Mentions are the named entities, and the annotations of layers that a project defines. The type
     is the value of an entity, or of a feature such as ``label`` (then the attribute ``layer`` has
     the name of the layer), else the name of the layer; other features are attributes. The fillers
-    of slots are counted as relations.
+    of slots are relations, and chains of coreference are counted.
 
     Args:
         source: the file.
@@ -228,26 +295,44 @@ def _add(line: str, content: _Content) -> None:
         place = int(row[2]), int(row[3])
         if content.lines:
             content.begin(place[0], _plain(row[4]))
-        content.words += [place] if row[1] is None else []
-        content.row(place, row[5].split("\t"))
+        content.words += [place] if "." not in row[1] else []
+        content.row(row[1], place, row[5].split("\t"))
 
 
 def _document(source: Source, content: _Content) -> Document:
     text = content.text.decode("utf-16-le")
     convert = conversion(text, UTF16)
     collector = MentionCollector(text, step=_STEP)
-    for (layer, _), (span, facts) in content.mentions.items():
+    keys: dict[tuple[str, int] | None, MentionKey | None] = {}
+    for annotation, (span, facts) in content.mentions.items():
         (place,) = convert_spans([span], convert)
         stated = {name: _plain(value) for name, value in facts.items()}
-        add_mention(collector, layer, place, facts=stated, options=content.options)
+        keys[annotation] = add_mention(
+            collector, annotation[0], place, facts=stated, options=content.options
+        )
+    relations = tuple(_relations(content, keys))
     layers = {name: features for _, name, features in content.layers}
     return collector.document(
         source.name,
         at=source.path,
         sentences=tuple(_trim(span, text) for span in convert_spans(content.sentences, convert)),
         words=convert_spans(content.words, convert),
+        relations=relations,
         events=[*left_out_events(content.other, _STEP), *content.options.check(layers)],
     )
+
+
+def _relations(
+    content: _Content, keys: Mapping[tuple[str, int] | None, MentionKey | None]
+) -> Iterator[Relation]:
+    """Yields the relations between mentions, and counts the others."""
+    for layer, ends, facts in content.relations:
+        arguments = tuple((role, key) for role, end in ends if (key := keys.get(content.at(end))))
+        if len(arguments) == len(ends):
+            plain = {name: _plain(value) for name, value in facts.items()}
+            yield make_relation(layer, arguments, facts=plain, options=content.options)
+        else:
+            content.other[RELATIONS] += 1
 
 
 def _trim(span: Span, text: str) -> Span:
@@ -275,16 +360,34 @@ def add_mention(
     *,
     facts: dict[str, str],
     options: InceptionOptions,
-) -> None:
-    """Adds an annotation of a layer, which is its type unless a feature refines it, see `read`."""
+) -> MentionKey | None:
+    """Adds an annotation of a layer, which is its type unless a feature refines it, see `read`.
+
+    Returns:
+        The key of the mention, or ``None`` if its place is not in the text.
+    """
     name = _name_of(layer)
     is_entity = _ENTITIES in layer
     links = (parse_link(facts.pop("identifier")),) if is_entity and "identifier" in facts else ()
     kind = facts.pop(options.refining(facts, is_entity=is_entity), "")
     of_layer = {"layer": name} if kind and not is_entity else {}
-    collector.add(
+    return collector.add(
         (span,), kind or name, links=links, attributes=tuple({**of_layer, **facts}.items())
     )
+
+
+def make_relation(
+    layer: str,
+    arguments: tuple[tuple[str, MentionKey], ...],
+    *,
+    facts: dict[str, str],
+    options: InceptionOptions,
+) -> Relation:
+    """Returns a relation of a layer, or of a slot, whose type is found as that of a mention."""
+    name = _name_of(layer)
+    kind = facts.pop(options.refining(facts, is_entity=False), "")
+    attributes = {**({"layer": name} if kind else {}), **facts}
+    return Relation(type=kind or name, arguments=arguments, attributes=tuple(attributes.items()))
 
 
 def _plain(text: str) -> str:
