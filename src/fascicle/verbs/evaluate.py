@@ -168,6 +168,7 @@ class Options(
         by_type: print a line for each type; default: yes.
         facts: score what is said of mentions (negated, uncertain, and so on), not their types;
             --model finds it too.
+        relations: score the relations of documents: by type and ends, and by ends alone.
         interval: print 95% bootstrap intervals of micro precision, recall and F1, and of macro F1.
         agreement: treat GOLD and PRED as annotators, and measure their agreement: F1 of mentions,
             kappa and alpha of words.
@@ -184,6 +185,7 @@ class Options(
     by_type: bool = option("--by-type", action=argparse.BooleanOptionalAction, default=True)
     types: list[str] = shared.TYPES
     facts: bool = option("--facts")
+    relations: bool = option("--relations")
     interval: bool = option("--interval")
     agreement: bool = option("--agreement")
     at_least: list[str] = option("--at-least NAME.FIGURE=X ...")
@@ -193,6 +195,11 @@ class Options(
 
 def run(args: Options) -> int:
     """Scores the predictions; returns the exit code."""
+    if args.relations:
+        # imported here, because scores of mentions do not need it
+        from fascicle.verbs.evaluate_relations import run_relations
+
+        return run_relations(args)
     if args.facts and (args.links or args.agreement):
         raise UsageError("--facts was given with --links or --agreement; choose one of them")
     if args.agreement:

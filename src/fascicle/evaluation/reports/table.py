@@ -14,7 +14,7 @@ from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.scoring.scores import ZERO_RULES, Counts, Scores, figures
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
 
-_HEADER = ("type", "P", "R", "F1", "gold", "predicted", "TP", "FP", "FN")
+HEADER: Final = ("type", "P", "R", "F1", "gold", "predicted", "TP", "FP", "FN")
 UNDEFINED: Final = "-"
 
 
@@ -37,9 +37,11 @@ def table(
             scores.
         unit: what intervals were drawn over, see ``inputs.resampling_unit``.
     """
-    types = [_line(name, counts) for name, counts in scores.by_type.items()] if by_type else []
-    averages = [_line("micro", scores.counts), _macro(scores)]
-    lenient = [_line(TITLES[rule_scores.rule], rule_scores.counts) for rule_scores in others]
+    types = (
+        [counts_line(name, counts) for name, counts in scores.by_type.items()] if by_type else []
+    )
+    averages = [counts_line("micro", scores.counts), _macro(scores)]
+    lenient = [counts_line(TITLES[rule_scores.rule], rule_scores.counts) for rule_scores in others]
     blocks = [block for block in (types, averages, lenient) if block]
     notes = _notes(scores, headline=headline, unit=unit)
     if others:
@@ -54,7 +56,7 @@ def table(
 
 def _ruled_blocks(blocks: Sequence[Sequence[Sequence[str]]]) -> Iterator[str]:
     """Aligns blocks of rows below one header, with a rule above each."""
-    head, *rest = aligned_rows([_HEADER, *chain.from_iterable(blocks)])
+    head, *rest = aligned_rows([HEADER, *chain.from_iterable(blocks)])
     yield head.rstrip()
     lines = iter(rest)
     for block in blocks:
@@ -105,10 +107,10 @@ def _system_rows(
     interval = [] if headlines is None else ["interval"]
     rules = (TITLES[rule] for rule in RULES if rule != "strict")
     rows: list[Sequence[str]] = [
-        ["system", "P", "R", "F1", *interval, "macro F1", *rules, *_HEADER[5:]]
+        ["system", "P", "R", "F1", *interval, "macro F1", *rules, *HEADER[5:]]
     ]
     for system in systems:
-        line = _line(system.name, system.strict.counts)
+        line = counts_line(system.name, system.strict.counts)
         lenient = (percent(figures(scores.counts).f1) for scores in system.others)
         ends = [] if headlines is None else [_ends(headlines[system.name], "micro_f1")]
         rows.append([*line[:4], *ends, _macro(system.strict)[3], *lenient, *line[5:]])
@@ -177,7 +179,8 @@ def _types(systems: Sequence[ScoredSystem]) -> list[Sequence[str]]:
     return rows
 
 
-def _line(name: str, counts: Counts) -> tuple[str, ...]:
+def counts_line(name: str, counts: Counts) -> tuple[str, ...]:
+    """Returns the cells of a line: figures in percent, then counts."""
     numbers = (counts.support, counts.predicted, counts.tp, counts.fp, counts.fn)
     return (
         name,

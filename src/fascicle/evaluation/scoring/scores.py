@@ -247,7 +247,7 @@ def score_rules(
         means = "a mapping of document id to mentions, as layers() makes"
         check_argument(side, Mapping, name=name, means=means)
     _check_rules(rules, zero_rule)
-    missing = _check_documents(gold.keys(), predicted.keys(), allow_missing=allow_missing)
+    missing = check_documents(gold.keys(), predicted.keys(), allow_missing=allow_missing)
     gold_sets, gold_duplicates = _sets(gold, side="gold")
     predicted_sets, predicted_duplicates = _sets(predicted, side="predictions")
     scores = {}
@@ -256,7 +256,7 @@ def score_rules(
             identifier: _compare(keys, predicted_sets.get(identifier, set()), rule=rule)
             for identifier, keys in gold_sets.items()
         }
-        scores[rule] = _scores(
+        scores[rule] = scores_of(
             compared,
             typed=compares_types(rule),
             duplicates_gold=gold_duplicates,
@@ -282,7 +282,7 @@ def _check_rules(rules: Iterable[RuleName], zero_rule: ZeroRule) -> None:
             )
 
 
-def _scores(compared: Mapping[str, Mapping[str, Counts]], *, typed: bool, **facts: Any) -> Scores:
+def scores_of(compared: Mapping[str, Mapping[str, Counts]], *, typed: bool, **facts: Any) -> Scores:
     """Scores from document -> type -> counts."""
     by_document = {identifier: sum_counts(parts.values()) for identifier, parts in compared.items()}
     by_type = _by_type(compared) if typed else {}
@@ -368,7 +368,7 @@ def _mentions(mentions: Iterable[Mention], identifier: str, side: str) -> list[M
     return checked
 
 
-def _check_documents(
+def check_documents(
     gold: Iterable[str], predicted: Iterable[str], *, allow_missing: bool
 ) -> tuple[str, ...]:
     """Refuses two sides that are not about the same documents; returns the documents without

@@ -1,0 +1,82 @@
+"""``fascicle evaluate --relations``: scores the relations of documents."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.reports.table import HEADER, counts_line, ruled_rows
+from fascicle.evaluation.scoring.inputs import check_texts
+from fascicle.evaluation.scoring.relations import score_relations
+from fascicle.evaluation.scoring.scores import Scores, figures_row
+from fascicle.evaluation.systems.predictions import PredictionRequest
+from fascicle.formats.account import EventCounts
+from fascicle.verbs.console import Tally
+from fascicle.verbs.messages import emit
+from fascicle.verbs.options import first_given
+from fascicle.verbs.shared import read_request
+from fascicle.verbs.systems import prediction_requests
+from fascicle.verbs.tasks import evaluate as scoring
+
+_NO_MEANING: Final = (
+    "report train train_where unreachable_for model distributions threads interval types source "
+    "gold_column pred_column links linker pack prefix at_least pipeline facts agreement ontology"
+)
+
+
+def run_relations(args: Any) -> int:
+    """Scores the relations; returns the exit code."""
+    _check(args)
+    requests = prediction_requests(args)
+    scoring.refuse_stdin_twice(args.gold, *requests)
+    tally = Tally()
+    gold_request = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
+    gold = _related(gold_request, events=tally.account.events)
+    names = scoring.system_names([request.path for request in requests])
+    values, texts = [], []
+    for name, request in zip(names, requests, strict=True):
+        system = _related(request, events=tally.account.events)
+        strict, ends = _compare(gold, system, allow_missing=args.allow_missing)
+        values.append({"name": name, **strict.as_dict(), "ends": figures_row(ends.counts)})
+        texts.append(f"{name}\n{_as_text(strict, ends, by_type=args.by_type)}\n")
+    tally.say(verbose=args.verbose)
+    emit({"systems": values}, "\n".join(texts), as_json=args.json)
+    return tally.exit_code(strict=args.strict)
+
+
+def _check(args: Any) -> None:
+    if flag := first_given(args, _NO_MEANING.split()):
+        option = {"--types": "--type"}.get(flag, flag)
+        raise UsageError(f"{option} has no meaning with --relations; leave one of the two out")
+    if not args.files:
+        raise UsageError("no PRED was given to score; name files with documents and relations")
+
+
+def _compare(
+    gold: scoring.Gold, system: scoring.Gold, *, allow_missing: bool
+) -> tuple[Scores, Scores]:
+    """Returns the strict scores, and those of the ends alone."""
+    check_texts(gold.documents, system.predictions().hashes)
+    compare = partial(
+        score_relations, gold.documents, system.documents, allow_missing=allow_missing
+    )
+    return compare(), compare(ends_only=True)
+
+
+def _related(request: PredictionRequest, *, events: EventCounts) -> scoring.Gold:
+    """Returns the documents of a file, of which at least one has relations."""
+    side = scoring.open_gold(request, events=events)
+    if not any(document.relations for document in side.documents):
+        raise InputError(
+            f"{request.path} has no relations to score; give documents with relations, in a format "
+            "that holds them, such as jsonl"
+        )
+    return side
+
+
+def _as_text(strict: Scores, ends: Scores, *, by_type: bool) -> str:
+    types = strict.by_type.items() if by_type else ()
+    lines = [counts_line(name or "without a type", counts) for name, counts in types]
+    averages = counts_line("micro", strict.counts), counts_line("ends alone", ends.counts)
+    return ruled_rows([HEADER, *lines, *averages])

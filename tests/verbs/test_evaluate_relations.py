@@ -1,0 +1,63 @@
+"""``fascicle evaluate --relations``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.formats.test_made_relations import made
+
+from fascicle.formats import write
+
+Cli = Callable[..., Any]
+Refused = Callable[..., str]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    gold = [made(seed) for seed in range(40)]
+    sides = {
+        "gold": gold,
+        "found": [document.having(relations=document.relations[1:]) for document in gold],
+        "none": [document.having(relations=()) for document in gold],
+    }
+    for name, documents in sides.items():
+        write(tmp_path / f"{name}.jsonl", documents)
+    return {name: tmp_path / f"{name}.jsonl" for name in sides}
+
+
+def test_a_table_and_json(cli: Cli, files: dict[str, Path]) -> None:
+    result = cli("evaluate", files["gold"], files["found"], "--relations")
+    assert (result.code, result.out.splitlines()[0]) == (0, "found")
+    rows = {line.split("  ")[0]: line.split() for line in result.out.splitlines() if line}
+    assert {"CID", "Bind", "without a type", "micro", "ends alone"} <= rows.keys()
+    assert rows["micro"][1] == rows["ends alone"][2] == "100.00"  # of what is predicted
+
+    value = json.loads(
+        cli("evaluate", files["gold"], files["found"], files["gold"], "--relations", "--json").out
+    )
+    found, same = value["systems"]
+    assert [found["name"], same["name"]] == ["found", "gold"]
+    assert (found["micro"]["fp"], found["micro"]["fn"] > 0) == (0, True)
+    assert (same["micro"]["f1"], same["ends"]["f1"]) == (1, 1)
+    assert sum(row["tp"] for row in same["types"].values()) == same["micro"]["tp"] > 0
+
+
+def test_no_relations_and_options_of_other_scores(refused: Refused, files: dict[str, Path]) -> None:
+    for sides in (("gold", "none"), ("none", "gold")):
+        names = [files[name] for name in sides]
+        assert "none.jsonl has no relations" in refused("evaluate", *names, "--relations")
+    assert "no PRED" in refused("evaluate", files["gold"], "--relations")
+    for option in (["--facts"], ["--links"], ["--agreement"], ["--interval"], ["--type", "X"]):
+        message = refused("evaluate", files["gold"], files["found"], "--relations", *option)
+        assert f"{option[0]} has no meaning with --relations" in message
+
+
+def test_other_texts_are_refused(refused: Refused, files: dict[str, Path], tmp_path: Path) -> None:
+    document = made(1)
+    other = document.text.replace("i", "o")
+    (tmp_path / "b.jsonl").write_text(files["gold"].read_text().replace(document.text, other))
+    assert "another text" in refused("evaluate", files["gold"], tmp_path / "b.jsonl", "--relations")
