@@ -16,7 +16,7 @@ from fascicle.core.wording import plural
 from fascicle.formats.collect import MentionCollector, short_facts
 from fascicle.formats.label_studio_regions import (
     OURS,
-    Labels,
+    LabelledRange,
     Part,
     Region,
     group_parts,
@@ -235,7 +235,7 @@ def _names_of_text(labels: Sequence[Region], data: Mapping[str, Any], field: str
     names = dict.fromkeys(region.to_name for region in labels if region.to_name)
     if field in names:
         return {field}
-    by_name: dict[str, list[Labels]] = {
+    by_name: dict[str, list[LabelledRange]] = {
         name: [] for name in names if not isinstance(data.get(name), str)
     }
     for region in labels:
@@ -250,7 +250,7 @@ def _names_of_text(labels: Sequence[Region], data: Mapping[str, Any], field: str
     return fitting
 
 
-def _fit(text: object, ranges: Sequence[Labels]) -> bool:
+def _fit(text: object, ranges: Sequence[LabelledRange]) -> bool:
     """True if regions are in a text, and their own texts, as far as they have any, are at their
     offsets.
     """
@@ -259,7 +259,7 @@ def _fit(text: object, ranges: Sequence[Labels]) -> bool:
     return _agrees(text, ranges, _as_stated)
 
 
-_Place = Callable[[Labels], Span]  # where a region is in the text, in code points
+_Place = Callable[[LabelledRange], Span]  # where a region is in the text, in code points
 
 
 def _add(
@@ -319,7 +319,7 @@ def _facts(regions: Sequence[Region]) -> Any:
     }
 
 
-def _places(text: str, ranges: Sequence[Labels]) -> tuple[_Place, list[Event]]:
+def _places(text: str, ranges: Sequence[LabelledRange]) -> tuple[_Place, list[Event]]:
     """Returns a function to code points; it converts UTF-16 units (before 1.4) if only those
     match all texts.
     """
@@ -327,7 +327,7 @@ def _places(text: str, ranges: Sequence[Labels]) -> tuple[_Place, list[Event]]:
         return _as_stated, []
     convert = conversion(text, UTF16)
 
-    def from_utf16(labels: Labels) -> Span:
+    def from_utf16(labels: LabelledRange) -> Span:
         return convert(labels.start), convert(labels.end)
 
     if not _agrees(text, ranges, from_utf16):
@@ -339,11 +339,11 @@ def _places(text: str, ranges: Sequence[Labels]) -> tuple[_Place, list[Event]]:
     return from_utf16, [make_event("offsets-moved", step=STEP, message=message)]
 
 
-def _as_stated(labels: Labels) -> Span:
+def _as_stated(labels: LabelledRange) -> Span:
     return labels.start, labels.end
 
 
-def _agrees(text: str, ranges: Sequence[Labels], place: _Place) -> bool:
+def _agrees(text: str, ranges: Sequence[LabelledRange], place: _Place) -> bool:
     """True if the text of each region, where it has one, is that at its place."""
     for labels in ranges:
         own = text[slice(*place(labels))]

@@ -20,7 +20,7 @@ ATTRIBUTES: Final = "fascicle_attributes"  # key in the meta of a region
 OURS: Final = "fascicle"
 
 
-class Labels(msgspec.Struct):
+class LabelledRange(msgspec.Struct):
     """Range of a region, with its labels."""
 
     start: int
@@ -54,12 +54,12 @@ class Region(msgspec.Struct):
         return msgspec.convert((self.meta or {}).get(ATTRIBUTES, ()), tuple[tuple[str, str], ...])
 
 
-Part = tuple[Labels, Region]  # of a mention
+Part = tuple[LabelledRange, Region]  # of a mention
 
 
-def labels_of(region: Region) -> Labels:
+def labels_of(region: Region) -> LabelledRange:
     """Returns the range and the labels of a region."""
-    return msgspec.convert(region.value, Labels)
+    return msgspec.convert(region.value, LabelledRange)
 
 
 def group_parts(
