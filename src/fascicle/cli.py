@@ -75,6 +75,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "linker": "fit a linker, which chooses the concept of a term pack for each mention",
         "link": "link mentions of documents to concepts of a term pack, or to none, and explain "
         "why",
+        "graph": "make a knowledge graph (KGX) of the concepts in documents and of their "
+        "co-occurrence",
         "label-studio": "send documents to a project of Label Studio, and read its annotations",
         "vectors": "train static word vectors (GloVe) on the text of a corpus",
         "typer": "predict types of given spans with a small model of static vectors: train, "

@@ -1,0 +1,1 @@
+"""Graphs and tables of concepts, made of documents whose mentions have links."""

@@ -1,0 +1,197 @@
+"""Counts of concepts and their pairs, in a data base on the disk, so that memory stays constant."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+from fascicle.core.mention import Link
+from fascicle.graph.evidence import ConceptMention, DocumentConcepts, Support, highest_probability
+
+MOST_CONCEPTS: Final = (
+    100  # of a sentence whose pairs are counted; longer ones are lists and tables
+)
+_WAITING: Final = 100_000  # rows that are kept in memory
+# The file is of no use after an error, so nothing has to be undone.
+_MODE: Final = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
+_TABLES: Final = """
+CREATE TABLE concept (
+    number INTEGER PRIMARY KEY, concept TEXT UNIQUE, name TEXT, same TEXT,
+    mentions INTEGER DEFAULT 0, sentences INTEGER DEFAULT 0, documents INTEGER DEFAULT 0);
+CREATE TABLE type (
+    concept INTEGER, type TEXT, mentions INTEGER, PRIMARY KEY (concept, type)) WITHOUT ROWID;
+CREATE TABLE pair (
+    first INTEGER, second INTEGER, section TEXT, source TEXT,
+    sentences INTEGER, documents INTEGER, negated INTEGER, uncertain INTEGER, probability REAL,
+    PRIMARY KEY (first, second, section, source)) WITHOUT ROWID;
+"""
+_ADD_PAIR: Final = """
+INSERT INTO pair VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    sentences = sentences + excluded.sentences, documents = documents + excluded.documents,
+    negated = negated + excluded.negated, uncertain = uncertain + excluded.uncertain,
+    probability = max(probability, excluded.probability)
+"""
+_ADD_TYPE: Final = """
+INSERT INTO type VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET mentions = mentions + excluded.mentions
+"""
+_ADD_COUNTS: Final = """
+UPDATE concept SET mentions = mentions + ?, sentences = sentences + ?, documents = documents + 1
+WHERE number = ?
+"""
+_CONCEPTS: Final = """
+SELECT concept, name, same, (
+    SELECT type FROM type WHERE type.concept = number ORDER BY type.mentions DESC, type LIMIT 1
+), mentions, sentences, documents FROM concept ORDER BY number
+"""
+_PAIRS: Final = """
+SELECT a.concept, b.concept, a.sentences, b.sentences, pair.section, pair.source, pair.sentences,
+    pair.documents, pair.negated, pair.uncertain, pair.probability
+FROM pair JOIN concept a ON a.number = first JOIN concept b ON b.number = second
+ORDER BY first, second, section, source
+"""
+
+
+class ConceptCounts(NamedTuple):
+    """A concept, and how often it occurs."""
+
+    concept: str
+    name: str
+    same: tuple[str, ...]
+    type: str
+    mentions: int
+    sentences: int
+    documents: int
+
+
+class PairCounts(NamedTuple):
+    """Two concepts, the number of sentences with each of them, and what supports the pair."""
+
+    concepts: tuple[str, str]
+    sentences: tuple[int, int]
+    support: Support
+
+
+class ConceptBase:
+    """Counts of concepts and pairs; a context manager that closes and removes the data base.
+
+    Attributes:
+        sentences: of all documents.
+        crowded: sentences with too many concepts to count their pairs.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Creates the data base in a new file."""
+        self.sentences = self.crowded = 0
+        self._path = path
+        self._base = sqlite3.connect(path, isolation_level=None)
+        self._base.executescript(f"{_MODE} {_TABLES} BEGIN;")
+        self._numbers: dict[str, int] = {}
+        self._pairs: list[tuple[Any, ...]] = []
+
+    def __enter__(self) -> Self:
+        """Returns itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes and removes the data base."""
+        self._base.close()
+        self._path.unlink(missing_ok=True)
+
+    def add(self, evidence: DocumentConcepts) -> None:
+        """Counts the evidence of one document."""
+        self.sentences += len(evidence.sentences)
+        concepts: dict[str, list[ConceptMention]] = defaultdict(list)
+        places: dict[int, dict[str, list[ConceptMention]]] = defaultdict(lambda: defaultdict(list))
+        for occurrence in evidence.occurrences:
+            concepts[occurrence.concept].append(occurrence)
+            places[occurrence.sentence][occurrence.concept].append(occurrence)
+        for occurrences in concepts.values():
+            self._add_concept(occurrences)
+        self._add_pairs(places.values())
+        if len(self._pairs) + len(self._numbers) > _WAITING:
+            self._flush()
+
+    def _add_concept(self, occurrences: Sequence[ConceptMention]) -> None:
+        number = self._number(occurrences[0].concept, occurrences[0].link)
+        sentences = len({occurrence.sentence for occurrence in occurrences})
+        types = sorted(occurrence.mention.type for occurrence in occurrences)
+        self._base.execute(_ADD_COUNTS, (len(occurrences), sentences, number))
+        rows = [(number, name, len(list(same))) for name, same in groupby(types)]
+        self._base.executemany(_ADD_TYPE, rows)
+
+    def _number(self, concept: str, link: Link) -> int:
+        number = self._numbers.get(concept)
+        if number is None:
+            self._base.execute(
+                "INSERT OR IGNORE INTO concept (concept, name, same) VALUES (?, ?, ?)",
+                (concept, link.name, "|".join(link.same)),
+            )
+            query = "SELECT number FROM concept WHERE concept = ?"
+            (number,) = self._base.execute(query, (concept,)).fetchone()
+            self._numbers[concept] = int(number)
+        return int(number)
+
+    def _add_pairs(self, places: Iterable[Mapping[str, Sequence[ConceptMention]]]) -> None:
+        counted = set[tuple[int, int]]()
+        for concepts in places:
+            if len(concepts) > MOST_CONCEPTS:
+                self.crowded += 1
+                continue
+            numbered = sorted((self._numbers[concept], concept) for concept in concepts)
+            for (first, name), (second, other) in combinations(numbered, 2):
+                is_new = (first, second) not in counted
+                counted.add((first, second))
+                row = _pair_row(concepts[name], concepts[other], is_new=is_new)
+                self._pairs.append((first, second, *row))
+
+    def _flush(self) -> None:
+        self._pairs.sort()  # rows that are near each other in the table are written together
+        self._base.executemany(_ADD_PAIR, self._pairs)
+        self._pairs.clear()
+        self._numbers.clear()
+
+    def concepts(self) -> Iterator[ConceptCounts]:
+        """Yields all concepts, in the order in which they occurred first."""
+        for concept, name, same, *rest in self._base.execute(_CONCEPTS):
+            yield ConceptCounts(concept, name, tuple(filter(None, same.split("|"))), *rest)
+
+    def pairs(self) -> Iterator[PairCounts]:
+        """Yields all pairs, in the order in which their concepts occurred first."""
+        self._flush()
+        rows = self._base.execute(_PAIRS)
+        for key, group in groupby(rows, key=itemgetter(0, 1, 2, 3)):
+            yield PairCounts(key[:2], key[2:], _merged([row[4:] for row in group]))
+
+
+def _pair_row(
+    first: Sequence[ConceptMention], second: Sequence[ConceptMention], *, is_new: bool
+) -> tuple[Any, ...]:
+    """Returns the cells of a pair in a sentence, after the numbers of the concepts."""
+    occurrences = (*first, *second)
+    sources = "|".join(sorted({occurrence.mention.source for occurrence in occurrences}))
+    facts = (any(o.has_fact(name) for o in occurrences) for name in ("negated", "uncertain"))
+    probability = min(highest_probability(first), highest_probability(second))
+    return first[0].section, sources, 1, int(is_new), *map(int, facts), probability
+
+
+def _merged(rows: Sequence[tuple[Any, ...]]) -> Support:
+    """Returns the support of one pair from its rows."""
+    sections, sources = Counter[str](), set[str]()
+    for section, source, count, *_ in rows:
+        sections[section] += count
+        sources.update(source.split("|"))
+    _, _, counts, documents, negated, uncertain, probabilities = zip(*rows, strict=True)
+    return Support(
+        count=sum(counts),
+        documents=sum(documents),
+        sections=sections,
+        sources=sources,
+        negated=sum(negated),
+        uncertain=sum(uncertain),
+        probability=max(probabilities),
+    )

@@ -1,0 +1,141 @@
+"""Concepts that the mentions of a document are linked to, with sentence and section."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from fascicle.core.document import Document
+from fascicle.core.mention import AMBIGUOUS, Link, Mention, Span, display_identifier, is_curie
+from fascicle.text.segment import Segmenter, all_sentences
+
+UNKNOWN: Final = -1.0  # stands for a missing probability, below all others
+NO_SECTION: Final = "text"  # name of a place outside of all named sections
+
+
+class ConceptMention(NamedTuple):
+    """A mention of a concept.
+
+    Attributes:
+        concept: its CURIE.
+        link: from the mention to the concept.
+        mention: of the document.
+        sentence: number of the sentence in which the mention begins.
+        section: name of the smallest section around the mention.
+    """
+
+    concept: str
+    link: Link
+    mention: Mention
+    sentence: int
+    section: str
+
+    @property
+    def probability(self) -> float | None:
+        """The score of the mention times that of the link, or the only score that there is."""
+        first, second = self.mention.score, self.link.score
+        if first is None or second is None:
+            return second if first is None else first
+        return first * second
+
+    def has_fact(self, name: str) -> bool:
+        """True if a fact, such as ``negated``, is an attribute of the mention."""
+        return any(attribute == name for attribute, _ in self.mention.attributes)
+
+
+class DocumentConcepts(NamedTuple):
+    """What a document says of concepts.
+
+    Attributes:
+        sentences: all of the document.
+        occurrences: in the order of the mentions.
+        unnamed: number of links that have no CURIE, which are left out.
+    """
+
+    sentences: tuple[Span, ...]
+    occurrences: tuple[ConceptMention, ...]
+    unnamed: int
+
+
+def evidence_of(document: Document, rules: Segmenter) -> DocumentConcepts:
+    """Returns the evidence in a document; NIL and ambiguous links are none.
+
+    Args:
+        document: with links.
+        rules: which cut the text outside of the sentences of the document.
+    """
+    sentences = all_sentences(document, rules)
+    starts = [start for start, _ in sentences]
+    occurrences, unnamed = [], 0
+    for mention, link in _answers(document):
+        concept = display_identifier(link)
+        if not is_curie(concept):
+            unnamed += 1
+            continue
+        sentence = bisect_right(starts, mention.start) - 1
+        section = _section_of(document, mention)
+        occurrences.append(ConceptMention(concept, link, mention, sentence, section))
+    return DocumentConcepts(sentences, tuple(occurrences), unnamed)
+
+
+def _answers(document: Document) -> Iterator[tuple[Mention, Link]]:
+    for mention in document.mentions:
+        for link in mention.links:
+            if not link.nil and link.tier != AMBIGUOUS:
+                yield mention, link
+
+
+def _section_of(document: Document, mention: Mention) -> str:
+    around = [
+        section
+        for section in document.sections or ()
+        if section.name and section.start <= mention.start and mention.end <= section.end
+    ]
+    if not around:
+        return NO_SECTION
+    return min(around, key=lambda section: section.end - section.start).name
+
+
+def highest_probability(occurrences: Iterable[ConceptMention]) -> float:
+    """Returns the highest probability, or `UNKNOWN`."""
+    probabilities = (occurrence.probability for occurrence in occurrences)
+    return max((p for p in probabilities if p is not None), default=UNKNOWN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Support:
+    """What supports an edge.
+
+    Attributes:
+        count: of mentions, or of sentences with both concepts.
+        documents: in which they are.
+        sections: name -> count.
+        sources: of the mentions.
+        negated: of the count, those with a negated mention.
+        uncertain: of the count, those with an uncertain mention.
+        probability: the highest, or `UNKNOWN`.
+    """
+
+    count: int
+    documents: int
+    sections: Mapping[str, int]
+    sources: Collection[str]
+    negated: int
+    uncertain: int
+    probability: float
+
+
+def support_of(occurrences: Sequence[ConceptMention]) -> Support:
+    """Returns the support by the mentions of one concept in one document."""
+    return Support(
+        count=len(occurrences),
+        documents=1,
+        sections=Counter(occurrence.section for occurrence in occurrences),
+        sources={occurrence.mention.source for occurrence in occurrences},
+        negated=sum(occurrence.has_fact("negated") for occurrence in occurrences),
+        uncertain=sum(occurrence.has_fact("uncertain") for occurrence in occurrences),
+        probability=highest_probability(occurrences),
+    )

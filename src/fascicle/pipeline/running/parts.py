@@ -1,0 +1,33 @@
+"""Parts of complete runs, for commands that read the documents of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from itertools import chain
+
+from fascicle.core.files.remote import is_url
+from fascicle.errors import InputError
+from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder
+
+
+def expand_runs(paths: Iterable[str]) -> list[str]:
+    """Returns the paths, with the parts of a run in place of its folder.
+
+    Raises:
+        InputError: a run that is not complete.
+        OutputError: a run that is damaged, or of another version.
+    """
+    return list(chain.from_iterable(map(_parts, paths)))
+
+
+def _parts(path: str) -> list[str]:
+    if is_url(path) or not os.path.isfile(os.path.join(path, MANIFEST)):  # noqa: PTH113, PTH118
+        return [path]
+    folder = RunFolder(path)
+    if SUCCESS not in folder.place.sizes():
+        raise InputError(
+            f"the run in {path} is not complete; finish it with fascicle run --resume", file=path
+        )
+    markers = [*folder.done(folder.manifest().shards), *folder.retries()]
+    return [folder.place.at(marker.part.name) for marker in markers if marker.done]

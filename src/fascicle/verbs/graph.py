@@ -1,0 +1,64 @@
+"""Command ``fascicle graph``: makes a knowledge graph of documents with links."""
+
+from __future__ import annotations
+
+import msgspec
+
+from fascicle.core.wording import plural
+from fascicle.formats.requests import read_all_documents
+from fascicle.graph.counts import MOST_CONCEPTS
+from fascicle.graph.kgx import GraphTotals, write_graph
+from fascicle.pipeline.running.parts import expand_runs
+from fascicle.verbs import shared
+from fascicle.verbs.console import Tally, with_progress
+from fascicle.verbs.messages import emit, say
+from fascicle.verbs.options import Overwrite, Strict, call, option, reads, writes
+
+
+class Options(Overwrite, Strict, shared.Reading):
+    """Options of ``fascicle graph``.
+
+    In Python: ``fascicle.graph.kgx.write_graph(fascicle.read("annotated.jsonl"), "graph")``
+
+    Attributes:
+        files: folders of runs, or documents with links; - for standard input.
+        output: the folder of the graph, with nodes.tsv and edges.tsv.
+        json_lines: write nodes.jsonl and edges.jsonl instead.
+        prefix: of the ids of documents, such as PMID; default: document.
+        source: only the mentions of this source.
+        json: print the counts as JSON.
+    """
+
+    files: list[str] = option("RUN +", reads)
+    output: str = option("-o --output FOLDER", writes, required=True)
+    json_lines: bool = option("--json-lines")
+    prefix: str = option("--prefix PREFIX", default="document")
+    source: str | None = option("--source NAME")
+    json: bool = option("--json")
+
+
+def run(args: Options) -> int:
+    """Writes the graph; returns the exit code."""
+    tally = Tally()
+    account = tally.account
+    reading = read_all_documents(
+        expand_runs(args.files), shared.read_request(args), report=account.reading
+    )
+    documents = shared.select_source(account.counted(with_progress(reading)), args.source)
+    totals = call(write_graph, args, documents=documents, folder=args.output)
+    account.written, account.mentions = totals.documents, totals.mentions
+    emit(msgspec.to_builtins(totals), "", as_json=args.json)
+    _say_counts(totals)
+    return tally.end(args.output, strict=args.strict, verbose=args.verbose)
+
+
+def _say_counts(totals: GraphTotals) -> None:
+    if totals.unnamed:
+        say(f"left out: {plural(totals.unnamed, 'link')} without a CURIE")
+    if totals.crowded:
+        sentences = plural(totals.crowded, "sentence")
+        say(f"no pairs of {sentences} with more than {MOST_CONCEPTS} concepts")
+    say(
+        f"{plural(totals.concepts, 'concept')}, {plural(totals.mentioned, 'edge')} from documents, "
+        f"{plural(totals.pairs, 'pair')} in {plural(totals.sentences, 'sentence')}"
+    )
