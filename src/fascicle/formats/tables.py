@@ -25,6 +25,7 @@ import msgspec
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import AMBIGUOUS, Link, display_identifier, is_curie, parse_link
 from fascicle.formats.brat_lines import join_fragments
+from fascicle.formats.context import CONTEXT, context_of
 from fascicle.formats.handlers import WriteOne, Writer, check_name, open_frame
 from fascicle.formats.losses import OF_TEXT, HeldFields, held_fields
 from fascicle.formats.offset_tables import HEADER
@@ -42,7 +43,7 @@ _CELL: Final = re.compile('(?:"((?:[^"]|"")*)"|([^",]*))(,|$)')
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Table:
+class PlainTable:
     """Kind of table: TSV or CSV.
 
     Attributes:
@@ -69,6 +70,7 @@ class _Table:
         text: str | None = None,
         with_attributes: bool = False,
         lose: Callable[[str, Mention], None] = lambda code, mention: None,
+        beside: Callable[[Mention], Iterable[str]] = lambda mention: (),
     ) -> bytes:
         """Returns one row for each mention of a document.
 
@@ -81,14 +83,17 @@ class _Table:
             with_attributes: whether there is a column for attributes, too.
             lose: function that is called with the code of each part of the links and attributes
                 that a row cannot hold.
+            beside: texts of the further columns of a mention.
 
         Raises:
             InputError: an id or a type that a row cannot hold.
         """
         more = partial(self._more_cells, text=text, with_attributes=with_attributes, lose=lose)
-        return "".join(
-            self.row([*self._cells(identifier, mention), *more(mention)]) for mention in mentions
-        ).encode()
+        rows = []
+        for mention in mentions:
+            texts = (self.cell(_NOT_IN_CELLS.sub(" ", cell)) for cell in beside(mention))
+            rows.append(self.row([*self._cells(identifier, mention), *more(mention), *texts]))
+        return "".join(rows).encode()
 
     def _cells(self, identifier: str, mention: Mention) -> list[str]:
         advice = "write JSON Lines instead"
@@ -219,10 +224,10 @@ def table_held_fields(name: str) -> HeldFields:
     return held_fields(name, whole, partly=partly, by_reference=OF_TEXT, source=SOURCE)
 
 
-TSV: Final = _Table(
+TSV: Final = PlainTable(
     holds=table_held_fields("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str
 )
-CSV: Final = _Table(
+CSV: Final = PlainTable(
     holds=table_held_fields("CSV"),
     row=_csv_row,
     cell=lambda cell: f"'{cell}" if _FORMULA.match(cell) else cell,
@@ -239,21 +244,26 @@ class TableOptions:
             predictions have not.
         with_attributes: whether it has a column with the attributes of each mention, such as
             ``negated``.
+        with_context: whether it has columns with the words around each mention, its sentence and
+            its section, which predictions have not.
+        meta: facts of documents that have a column each, such as ``year``.
     """
 
     with_text: bool = True
     with_attributes: bool = False
+    with_context: bool = False
+    meta: tuple[str, ...] = ()
 
 
 class Rows:
     """Encoder of the rows of documents, or of predictions."""
 
-    def __init__(self, table: _Table, options: TableOptions) -> None:
+    def __init__(self, table: PlainTable, options: TableOptions) -> None:
         """Creates an encoder for a kind of table; ``header`` is the first line."""
         self._table = table
         self._options = options
-        more = (TEXT, *LINKS) if options.with_text else ()
-        self.header = table.header(more + (ATTRIBUTES,) * options.with_attributes)
+        more = [*(TEXT, *LINKS) * options.with_text, *(ATTRIBUTES,) * options.with_attributes]
+        self.header = table.header((*more, *CONTEXT * options.with_context, *options.meta))
 
     def __call__(self, document: Any, report: WriteReport) -> bytes:
         """Returns the rows of one document or prediction."""
@@ -263,7 +273,15 @@ class Rows:
             text=document.text if self._options.with_text else None,
             with_attributes=self._options.with_attributes,
             lose=lambda code, mention: report.lose(code, document, mention),
+            beside=self._beside(document),
         )
+
+    def _beside(self, document: Any) -> Callable[[Mention], Iterable[str]]:
+        meta = tuple(document.meta.get(name, "") for name in self._options.meta)
+        if not self._options.with_context:
+            return lambda mention: meta
+        around = context_of(document)
+        return lambda mention: (*around(mention), *meta)
 
 
 def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[WriteOne]:

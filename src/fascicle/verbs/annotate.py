@@ -19,6 +19,7 @@ from fascicle.formats.losses import HeldFields
 from fascicle.formats.outputs import STDOUT
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.requests import resolve_inputs
+from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, open_model
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.text.annotator import Annotator
@@ -56,7 +57,13 @@ _SHORT = 1_000
 
 
 class Options(
-    shared.AllChoices, shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Reading
+    shared.AllChoices,
+    shared.Beside,
+    shared.Colour,
+    Threads,
+    Overwrite,
+    shared.StrictWriting,
+    shared.Reading,
 ):
     """Options of ``fascicle annotate``.
 
@@ -140,7 +147,9 @@ def _request_of(args: Options) -> AnnotateRequest:
         )
     writing = shared.write_request(args)
     on_terminal = writing.path == STDOUT and sys.stdout.isatty() and args.format is None
-    options = replace(writing.options, title=len(args.text) != 1)
+    options = writing.options
+    if isinstance(options, ViewOptions):
+        options = replace(options, title=len(args.text) != 1)
     form = "jsonl" if args.json else "text" if on_terminal else writing.format
     return call(
         AnnotateRequest,

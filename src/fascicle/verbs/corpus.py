@@ -12,6 +12,7 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import Input, ReadRequest, places_to_read, read_inputs
 from fascicle.formats.sources import notes_on
 from fascicle.formats.stats import corpus_stats, format_table
+from fascicle.pipeline.running.parts import expand_runs
 from fascicle.verbs import corpus_check, shared
 from fascicle.verbs.console import Tally, with_progress
 from fascicle.verbs.messages import emit, say, say_notes
@@ -32,7 +33,7 @@ class Stats(Strict, shared.ReadingAs):
     json: bool = option("--json")
 
 
-class Convert(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
+class Convert(shared.Beside, shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
     """Write corpora in another format.
 
     In Python: ``fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))``
@@ -69,7 +70,7 @@ def _run_convert(args: Convert) -> int:
     tally = Tally()
     account, report = tally.account, tally.account.open_report()
     quiet = writing.path == STDOUT and sys.stdout.isatty()
-    inputs = _documents(args.files, shared.read_request(args), account)
+    inputs = _documents(expand_runs(args.files), shared.read_request(args), account)
     documents = with_progress(_refusing_nothing(inputs, account, report), quiet=quiet)
     write_documents(shared.select_source(documents, args.source), writing, report=report)
     account.add(report)

@@ -22,19 +22,31 @@ from fascicle.formats.losses import LENIENT, LOSSES, LossPolicy, loss_names
 from fascicle.formats.outputs import STDOUT, WriteRequest
 from fascicle.formats.requests import ReadRequest, parse_pairs, read_all_documents
 from fascicle.formats.shapes import SHAPES
+from fascicle.formats.tables import TableOptions
 from fascicle.formats.textview import ViewOptions
 from fascicle.settings.choices import Choices
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO as AUTO_LINK
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.settings.inputs import Case, RecognitionSettings
-from fascicle.verbs.options import Declared, FormatNames, StoreOnce, call, number, option, reads
+from fascicle.verbs.options import (
+    Declared,
+    FormatNames,
+    StoreOnce,
+    call,
+    first_given,
+    number,
+    option,
+    reads,
+)
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
 # Suffix of the output or value of --format -> the format of predictions.
 _PREDICTING: Final = MappingProxyType(
     {"tsv": "tsv", "csv": "csv", "predictions": "predictions", "jsonl": "predictions"}
 )
+_TABLES: Final = ("csv", "tsv", "xlsx")
+BESIDE: Final = ("context", "meta")
 _OUTPUTS: Final = FormatNames((*ANNOTATED, *EARLIER), group="writers")
 
 
@@ -104,6 +116,24 @@ class Colour:
     color: str = option("--color", choices=("auto", "always", "never"), default="auto")
 
 
+def _split(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+class Beside:
+    """Options of commands that write tables of mentions.
+
+    Attributes:
+        context: in the tables csv, tsv and xlsx, also the words around each mention, its sentence
+            and its section.
+        meta: in these tables, also a column for facts of the document with these names, such as
+            year,journal, which may be columns of the input.
+    """
+
+    context: bool = option("--context")
+    meta: list[str] = option("--meta NAME,...", _split, action="extend", default=[])
+
+
 def _losses(text: str) -> frozenset[str]:
     return loss_names(name for name in text.split(",") if name)
 
@@ -143,7 +173,7 @@ _share = number("from 0 to 1", lambda value: 0 <= value <= 1)
 
 
 def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = _split(text)
     if not names:
         raise argparse.ArgumentTypeError(
             "no type was given; name at least one, or leave out the option"
@@ -382,7 +412,12 @@ def write_request(args: Any) -> WriteRequest:
         UsageError: ``--allow-loss`` without ``--strict``.
     """
     path = args.output or STDOUT
-    options = ViewOptions(colour=_wants_colour(getattr(args, "color", "never"), path))
+    options: Any = ViewOptions(colour=_wants_colour(getattr(args, "color", "never"), path))
+    if flag := first_given(args, BESIDE if "meta" in args else ()):
+        name = args.format or format_of_output(path)
+        if name not in _TABLES:
+            raise UsageError(f"{flag} is for the formats {', '.join(_TABLES)}, not for {name}")
+        options = TableOptions(with_context=args.context, meta=tuple(args.meta))
     return call(
         WriteRequest,
         args,

@@ -326,10 +326,9 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
         if "facts" in self.predictor.gives:
             from fascicle.formats.tables import TableOptions
 
-            if self.to.format.writer.options is TableOptions and not isinstance(
-                options, TableOptions
-            ):
-                options = TableOptions(with_attributes=True)
+            if self.to.format.writer.options is TableOptions:
+                table = options if isinstance(options, TableOptions) else TableOptions()
+                options = replace(table, with_attributes=True)
         return replace(
             writing,
             path=path,
@@ -350,7 +349,11 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
 
     def _made_by(self) -> dict[str, str]:
         """Returns everything that affects the bytes of the output, beside the documents."""
-        options = [self.to.format.name, asdict(self.request.reading), self.request.segments]
-        return output_causes(
-            self.predictor, [*options, "abbreviations"] if self.request.abbreviations else options
-        )
+        request = self.request
+        options = [self.to.format.name, asdict(request.reading), request.segments]
+        options += ["abbreviations"] * request.abbreviations
+        if request.writing.options is not None and not isinstance(
+            request.writing.options, ViewOptions
+        ):
+            options.append(asdict(request.writing.options))
+        return output_causes(self.predictor, options)

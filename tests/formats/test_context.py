@@ -1,0 +1,106 @@
+"""Columns of a table beside each mention: words around it, sentence, section, facts of the document."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from fascicle import cli
+from fascicle.core.document import Document, Mention, Section
+from fascicle.formats import write
+from fascicle.formats.context import CONTEXT, context_of
+
+TITLE = "A trial of lithium."
+REST = "Nobody knew it. =Lithium was given for mania, and it helped."
+TEXT = f"{TITLE}\n{REST}"
+AT = TEXT.index("Lithium")
+
+
+def document(**meta: str) -> Document:
+    places = ((11, 18), (AT, AT + 7))
+    return Document(
+        id="d",
+        text=TEXT,
+        sections=(Section(0, len(TITLE), "title"), Section(len(TITLE) + 1, len(TEXT), "abstract")),
+        mentions=tuple(Mention((place,), "Chemical") for place in places),
+        meta=meta,
+    )
+
+
+def test_the_words_around_a_mention_are_whole() -> None:
+    long = "word " * 30 + "lithium" + " other" * 30
+    cells = context_of(Document(id="1", text=long))(Mention(((150, 157),), "Chemical"))
+    assert cells == ("word " * 11, " other" * 9, long, "")
+
+
+def test_a_mention_at_the_ends_of_a_text() -> None:
+    assert context_of(Document(id="1", text="Lithium"))(Mention(((0, 7),), "X")) == (
+        "",
+        "",
+        "Lithium",
+        "",
+    )
+
+
+def table(tmp_path: Path, name: str, *options: str, code: int = 0) -> bytes:
+    write(tmp_path / "in.jsonl", [document(year="2020", decision="include")], overwrite=True)
+    out = tmp_path / name
+    assert (
+        cli.main(["corpus", "convert", str(tmp_path / "in.jsonl"), "-o", str(out), *options])
+        == code
+    )
+    return out.read_bytes() if out.exists() else b""
+
+
+def test_a_csv_has_the_columns_that_were_asked_for(tmp_path: Path) -> None:
+    content = table(tmp_path, "c.csv", "--context", "--meta", "year,journal", "--meta", "decision")
+    rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    assert list(rows[0])[8:] == [*CONTEXT, "year", "journal", "decision"]
+    assert list(rows[0].values())[8:] == [
+        "A trial of ",
+        ". Nobody knew it. =Lithium was given for mania, and it",
+        "A trial of lithium.",
+        "title",
+        "2020",
+        "",
+        "include",
+    ]
+    assert rows[1]["before"] == "A trial of lithium. Nobody knew it. ="
+    # a cell that a spreadsheet takes for a formula is quoted
+    assert rows[1]["sentence"] == "'=Lithium was given for mania, and it helped."
+
+
+def test_without_the_options_a_table_is_as_before(tmp_path: Path) -> None:
+    header = table(tmp_path, "c.tsv").decode().splitlines()[0]
+    assert header.split("\t") == [
+        "document",
+        "type",
+        "start",
+        "end",
+        "score",
+        "text",
+        "links",
+        "names",
+    ]
+
+
+def test_a_workbook_of_mentions_has_a_heading_and_a_filter(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    table(tmp_path, "c.xlsx", "--context")
+    sheet = openpyxl.load_workbook(tmp_path / "c.xlsx").active
+    assert (sheet.title, sheet.freeze_panes, sheet.auto_filter.ref) == ("mentions", "A2", "A1:L3")
+    assert [cell.font.bold for cell in sheet[1]] == [True] * 12
+    assert [cell.value for cell in sheet[2]][2:4] == [11, 18]
+    assert sheet["L3"].value == "abstract"
+
+
+def test_other_formats_refuse_the_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert table(tmp_path, "c.jsonl", "--context", code=2) == b""
+    assert "--context is for the formats csv, tsv, xlsx, not for jsonl" in capsys.readouterr().err
+    assert table(tmp_path, "c.bioc.xml", "--meta", "year", code=2) == b""
+    assert "--meta is for the formats csv, tsv, xlsx, not for bioc" in capsys.readouterr().err
