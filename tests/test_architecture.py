@@ -89,7 +89,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "serving.client": {"core", "serving.records", "serving.messages"},  # what a service answers
     "annotation": {"core", "text", "formats"},
-    "graph": {"core", "text"},
+    "graph": {"core", "text", "formats"},
     "interop": {"core", "text", "loading"},  # components of other tools
     "verbs": {"*"},
     "cli": {"*"},

@@ -77,6 +77,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "why",
         "graph": "make a knowledge graph (KGX) of the concepts in documents and of their "
         "co-occurrence",
+        "concepts": "make a table of the concepts of each document, with counts by section and a "
+        "weight",
         "label-studio": "send documents to a project of Label Studio, and read its annotations",
         "vectors": "train static word vectors (GloVe) on the text of a corpus",
         "typer": "predict types of given spans with a small model of static vectors: train, "

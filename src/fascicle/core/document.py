@@ -348,6 +348,18 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             for name in sections
         )
 
+    def section_of(self, mention: Mention) -> str:
+        """Returns the name of the smallest named section around a mention; empty if there is
+        none.
+        """
+        around = [
+            section
+            for section in self.sections or ()
+            if section.name and section.start <= mention.start and mention.end <= section.end
+        ]
+        smallest = min(around, key=lambda section: section.end - section.start, default=None)
+        return smallest.name if smallest else ""
+
     @property
     def origins(self) -> tuple[str, ...]:
         """Messages that name the packs of the links and their dates, each message once."""

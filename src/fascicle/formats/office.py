@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, BinaryIO, Final
@@ -147,31 +147,59 @@ class _Sheet(Rows):
 
 
 @contextmanager
-def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
-    """Yields the function that adds rows to a sheet; the workbook is written at the end."""
+def open_sheet(
+    stream: BinaryIO, columns: Sequence[str], *, title: str
+) -> Iterator[Callable[[Sequence[Any]], None]]:
+    """Yields the function that adds a row to a sheet; the workbook is written at the end.
+
+    The heading is bold and stays in sight, and each column has a filter.
+
+    Raises:
+        InputError: more rows than a sheet holds.
+        MissingExtraError: openpyxl is not installed.
+    """
     openpyxl = import_extra("openpyxl", extra="office")
     book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("mentions")
-    count = 0
+    sheet = book.create_sheet(title)
+    sheet.freeze_panes = "A2"
+    count = 1
 
-    def write(lines: bytes) -> None:
+    def add(values: Sequence[Any]) -> None:
         nonlocal count
-        for line in lines.decode().split("\n")[:-1]:
-            count += 1
-            if count > MAX_ROWS:
-                raise InputError(
-                    f"a sheet of Excel holds {MAX_ROWS:,} rows, and there are more; write CSV "
-                    "instead"
-                )
-            sheet.append(_row(line.split("\t"), sheet))
+        count += 1
+        if count > MAX_ROWS:
+            raise InputError(
+                f"a sheet of Excel holds {MAX_ROWS:,} rows, and there are more; write CSV instead"
+            )
+        sheet.append(
+            [_text_cell(value, sheet) if isinstance(value, str) else value for value in values]
+        )
 
-    write(encode.header)  # type: ignore[attr-defined]  # of `Rows`
+    heading = [_text_cell(name, sheet) for name in columns]
+    for cell in heading:
+        cell.font = openpyxl.styles.Font(bold=True)
+    sheet.append(heading)
     try:
-        yield write
+        yield add
     except BaseException:
         sheet.close()  # or the interpreter reports that it was left open
         raise
+    last = openpyxl.utils.get_column_letter(len(columns))
+    sheet.auto_filter.ref = f"A1:{last}{count}"
     stream.write(_packed(book))
+
+
+@contextmanager
+def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
+    """Yields the function that adds the lines of a document to a sheet of mentions."""
+    header = encode.header.decode()  # type: ignore[attr-defined]  # of `Rows`
+    with open_sheet(stream, header.rstrip("\n").split("\t"), title="mentions") as add:
+
+        def write(lines: bytes) -> None:
+            for line in lines.decode().split("\n")[:-1]:
+                add(_values(line.split("\t")))
+
+        yield write
 
 
 def _packed(book: Any) -> bytes:
@@ -195,10 +223,10 @@ class _Undated(zipfile.ZipFile):
         return super().open(name, *args, **options)
 
 
-def _row(texts: Sequence[str], sheet: Any) -> list[Any]:
+def _values(texts: Sequence[str]) -> list[Any]:
     """Returns the values of a row: the offsets and the score as numbers, all else as text."""
     return [
-        float(text) if 2 <= column <= 4 and _NUMBER.fullmatch(text) else _text_cell(text, sheet)
+        float(text) if 2 <= column <= 4 and _NUMBER.fullmatch(text) else text
         for column, text in enumerate(texts)
     ]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, chain, islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
@@ -199,10 +199,21 @@ def _column(kind: Any, cells: tuple[Any, ...]) -> Any:
 
 
 @contextmanager
-def _open_table(path: Path, schema: Any, most: int) -> Iterator[Callable[[list[_Row]], None]]:
-    """Opens a table that is written in batches of rows; yields the function that adds some."""
-    path.parent.mkdir(exist_ok=True)
-    with _arrow().parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+def open_table(
+    place: Path | BinaryIO, schema: Any, most: int = _ROWS[MENTIONS]
+) -> Iterator[Callable[[list[_Row]], None]]:
+    """Opens a table that is written in batches of rows; yields the function that adds some.
+
+    Args:
+        place: a path, or a file that is open.
+        schema: of Arrow, or name and type of each column.
+        most: rows that are kept before they are written.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+    """
+    schema = _arrow().schema(schema)
+    with _arrow().parquet.ParquetWriter(place, schema, compression="zstd") as writer:
         batch: list[_Row] = []
 
         def add(rows: list[_Row], least: int = most) -> None:
@@ -223,8 +234,9 @@ def _into_folder(folder: Path) -> Iterator[WriteOne]:
     Raises:
         MissingExtraError: pyarrow is not installed.
     """
+    (folder / DOCUMENTS).parent.mkdir()
     first, second = (
-        _open_table(folder / name, schema, _ROWS[name]) for name, schema in _schemas().items()
+        open_table(folder / name, schema, _ROWS[name]) for name, schema in _schemas().items()
     )
     with first as add_documents, second as add_mentions:
 

@@ -76,7 +76,7 @@ def evidence_of(document: Document, rules: Segmenter) -> DocumentConcepts:
             unnamed += 1
             continue
         sentence = bisect_right(starts, mention.start) - 1
-        section = _section_of(document, mention)
+        section = document.section_of(mention) or NO_SECTION
         occurrences.append(ConceptMention(concept, link, mention, sentence, section))
     return DocumentConcepts(sentences, tuple(occurrences), unnamed)
 
@@ -86,17 +86,6 @@ def _answers(document: Document) -> Iterator[tuple[Mention, Link]]:
         for link in mention.links:
             if not link.nil and link.tier != AMBIGUOUS:
                 yield mention, link
-
-
-def _section_of(document: Document, mention: Mention) -> str:
-    around = [
-        section
-        for section in document.sections or ()
-        if section.name and section.start <= mention.start and mention.end <= section.end
-    ]
-    if not around:
-        return NO_SECTION
-    return min(around, key=lambda section: section.end - section.start).name
 
 
 def highest_probability(occurrences: Iterable[ConceptMention]) -> float:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import msgspec
 
+from fascicle.core.document import Document
 from fascicle.core.wording import plural
 from fascicle.formats.requests import read_all_documents
 from fascicle.graph.counts import MOST_CONCEPTS
@@ -41,15 +45,23 @@ def run(args: Options) -> int:
     """Writes the graph; returns the exit code."""
     tally = Tally()
     account = tally.account
-    reading = read_all_documents(
-        expand_runs(args.files), shared.read_request(args), report=account.reading
-    )
-    documents = shared.select_source(account.counted(with_progress(reading)), args.source)
-    totals = call(write_graph, args, documents=documents, folder=args.output)
+    totals = call(write_graph, args, documents=documents_of(args, tally), folder=args.output)
     account.written, account.mentions = totals.documents, totals.mentions
     emit(msgspec.to_builtins(totals), "", as_json=args.json)
     _say_counts(totals)
     return tally.end(args.output, strict=args.strict, verbose=args.verbose)
+
+
+def documents_of(args: Any, tally: Tally) -> Iterator[Document]:
+    """Yields the documents of the runs and files of a command, and counts them.
+
+    Args:
+        args: with ``files``, ``source`` and the options of reading.
+        tally: counts.
+    """
+    request, account = shared.read_request(args), tally.account
+    reading = read_all_documents(expand_runs(args.files), request, report=account.reading)
+    return shared.select_source(account.counted(with_progress(reading)), args.source)
 
 
 def _say_counts(totals: GraphTotals) -> None:

@@ -1,0 +1,106 @@
+"""The concepts of each document as a table: counts by section, and a weight."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from fascicle.core.document import Document
+from fascicle.formats.row_tables import open_rows
+from fascicle.graph.evidence import UNKNOWN, ConceptMention, evidence_of, support_of
+from fascicle.text.segment import segmenter
+
+# of a mention; in a section that is not here it has the weight 1
+WEIGHTS: Final = MappingProxyType(
+    {"title": 3.0, "abstract": 2.0, "methods": 0.5, "references": 0.0}
+)
+COLUMNS: Final = MappingProxyType(
+    {
+        **{"document": str, "concept": str, "name": str, "type": str, "rank": int, "weight": float},
+        **{"mentions": int, "sections": str, "probability": float, "negated": int},
+        **{"uncertain": int, "first_sentence": str},
+    }
+)
+
+
+_MENTIONS: Final = list(COLUMNS).index("mentions")
+
+
+class TableTotals(NamedTuple):
+    """Numbers of documents, of rows, and of mentions of concepts."""
+
+    documents: int
+    rows: int
+    mentions: int
+
+
+def write_concepts(
+    documents: Iterable[Document],
+    path: str,
+    *,
+    weights: Mapping[str, float] = WEIGHTS,
+    overwrite: bool = False,
+) -> TableTotals:
+    """Writes a table with a row for each concept of each document.
+
+    Args:
+        documents: with links; may be a stream.
+        path: that ends with .csv, .tsv, .xlsx or .parquet.
+        weights: name of a section -> weight of a mention there, see `weight_of`.
+        overwrite: replace an existing file.
+
+    Raises:
+        UsageError: another suffix.
+        OutputError: the file exists, or the place cannot be written.
+        MissingExtraError: the package for the kind of file is not installed.
+    """
+    count = rows = mentions = 0
+    with open_rows(path, COLUMNS, overwrite=overwrite) as add:
+        for document in documents:
+            count += 1
+            for row in concept_rows(document, weights):
+                add(row)
+                rows += 1
+                mentions += row[_MENTIONS]
+    return TableTotals(count, rows, mentions)
+
+
+def weight_of(section: str, weights: Mapping[str, float]) -> float:
+    """Returns the weight of a section by its name, else by the last part of its name.
+
+    ``abstract-methods`` has the weight of ``methods``, ``abstract-results`` that of ``abstract``.
+    """
+    names = (section, *reversed(section.split("-")))
+    return next((weights[name] for name in names if name in weights), 1.0)
+
+
+def concept_rows(document: Document, weights: Mapping[str, float]) -> Iterator[Sequence[Any]]:
+    """Yields the rows of a document, the concept with the highest weight first."""
+    evidence = evidence_of(document, segmenter("rules@1"))
+    concepts: dict[str, list[ConceptMention]] = defaultdict(list)
+    for occurrence in evidence.occurrences:
+        concepts[occurrence.concept].append(occurrence)
+
+    def weight(concept: str) -> float:
+        return sum(weight_of(occurrence.section, weights) for occurrence in concepts[concept])
+
+    ordered = sorted(concepts, key=lambda concept: (-weight(concept), -len(concepts[concept])))
+    for rank, concept in enumerate(ordered, start=1):
+        first, support = concepts[concept][0], support_of(concepts[concept])
+        start, end = evidence.sentences[first.sentence]
+        yield (
+            document.id,
+            concept,
+            first.link.name,
+            first.mention.type,
+            rank,
+            weight(concept),
+            support.count,
+            "|".join(f"{name}:{count}" for name, count in sorted(support.sections.items())),
+            None if support.probability == UNKNOWN else round(support.probability, 6),
+            support.negated,
+            support.uncertain,
+            document.text[start:end],
+        )
