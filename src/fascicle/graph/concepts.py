@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from fascicle.core.document import Document
 from fascicle.formats.row_tables import open_rows
-from fascicle.graph.evidence import UNKNOWN, ConceptMention, evidence_of, support_of
+from fascicle.graph.evidence import UNKNOWN, Support, evidence_of, support_of
 from fascicle.text.segment import segmenter
 
 # of a mention; in a section that is not here it has the weight 1
@@ -79,28 +78,25 @@ def weight_of(section: str, weights: Mapping[str, float]) -> float:
 def concept_rows(document: Document, weights: Mapping[str, float]) -> Iterator[Sequence[Any]]:
     """Yields the rows of a document, the concept with the highest weight first."""
     evidence = evidence_of(document, segmenter("rules@1"))
-    concepts: dict[str, list[ConceptMention]] = defaultdict(list)
-    for occurrence in evidence.occurrences:
-        concepts[occurrence.concept].append(occurrence)
-
-    def weight(concept: str) -> float:
-        return sum(weight_of(occurrence.section, weights) for occurrence in concepts[concept])
-
-    ordered = sorted(concepts, key=lambda concept: (-weight(concept), -len(concepts[concept])))
+    concepts = evidence.by_concept()
+    sums = {
+        concept: sum(weight_of(occurrence.section, weights) for occurrence in occurrences)
+        for concept, occurrences in concepts.items()
+    }
+    ordered = sorted(concepts, key=lambda concept: (-sums[concept], -len(concepts[concept])))
     for rank, concept in enumerate(ordered, start=1):
-        first, support = concepts[concept][0], support_of(concepts[concept])
+        first = concepts[concept][0]
         start, end = evidence.sentences[first.sentence]
-        yield (
-            document.id,
-            concept,
-            first.link.name,
-            first.mention.type,
-            rank,
-            weight(concept),
-            support.count,
-            "|".join(f"{name}:{count}" for name, count in sorted(support.sections.items())),
-            None if support.probability == UNKNOWN else round(support.probability, 6),
-            support.negated,
-            support.uncertain,
-            document.text[start:end],
-        )
+        names = (document.id, concept, first.link.name, first.mention.type)
+        counts = _counts(support_of(concepts[concept]))
+        yield (*names, rank, sums[concept], *counts, document.text[start:end])
+
+
+def _counts(support: Support) -> Sequence[Any]:
+    return (
+        support.count,
+        "|".join(f"{name}:{count}" for name, count in sorted(support.sections.items())),
+        None if support.probability == UNKNOWN else round(support.probability, 6),
+        support.negated,
+        support.uncertain,
+    )

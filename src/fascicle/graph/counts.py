@@ -105,12 +105,10 @@ class ConceptBase:
     def add(self, evidence: DocumentConcepts) -> None:
         """Counts the evidence of one document."""
         self.sentences += len(evidence.sentences)
-        concepts: dict[str, list[ConceptMention]] = defaultdict(list)
         places: dict[int, dict[str, list[ConceptMention]]] = defaultdict(lambda: defaultdict(list))
         for occurrence in evidence.occurrences:
-            concepts[occurrence.concept].append(occurrence)
             places[occurrence.sentence][occurrence.concept].append(occurrence)
-        for occurrences in concepts.values():
+        for occurrences in evidence.by_concept().values():
             self._add_concept(occurrences)
         self._add_pairs(places.values())
         if len(self._pairs) + len(self._numbers) > _WAITING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -58,6 +58,13 @@ class DocumentConcepts(NamedTuple):
     sentences: tuple[Span, ...]
     occurrences: tuple[ConceptMention, ...]
     unnamed: int
+
+    def by_concept(self) -> Mapping[str, list[ConceptMention]]:
+        """Returns the mentions of each concept, in order."""
+        concepts = defaultdict(list)
+        for occurrence in self.occurrences:
+            concepts[occurrence.concept].append(occurrence)
+        return concepts
 
 
 def evidence_of(document: Document, rules: Segmenter) -> DocumentConcepts:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -200,10 +199,7 @@ def _document_node(document: Document, prefix: str) -> _Row:
 
 
 def _mention_edges(document: str, evidence: DocumentConcepts) -> Iterator[_Row]:
-    concepts = defaultdict(list)
-    for occurrence in evidence.occurrences:
-        concepts[occurrence.concept].append(occurrence)
-    for concept, occurrences in concepts.items():
+    for concept, occurrences in evidence.by_concept().items():
         support = support_of(occurrences)
         sentences = len({occurrence.sentence for occurrence in occurrences})
         counts = {"mention_count": support.count, "sentence_count": sentences}
