@@ -17,25 +17,20 @@ from msgspec import UNSET, Meta, UnsetType, field
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.core.stream import portions
 from fascicle.errors import InputError
 from fascicle.linking.calibration import fit_calibration
-from fascicle.linking.candidates import PRECEDED, TIERS, Candidates
-from fascicle.linking.features import FEATURES
+from fascicle.linking.candidates import TIERS
 from fascicle.linking.folder import Correction, Ranker, TierFacts
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
-from fascicle.linking.linker import Linker, mention_scores
+from fascicle.linking.linker import Linker
 from fascicle.linking.logit import (
-    ChoiceSets,
     TrainingTable,
     best_rows,
     cross_validate,
-    join_tables,
     select_units,
 )
-from fascicle.linking.pairs import join_pairs
-from fascicle.linking.ranking import Ranked
+from fascicle.linking.training_tables import NameKey, make_tables
 from fascicle.linking.weights import fit_limited
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.terms.keys.key import key
@@ -43,9 +38,7 @@ from fascicle.terms.pack.pack import Pack
 
 _FEWEST: Final = 20  # mentions of a type
 _FEWEST_FOUND: Final = 2000  # by which probabilities are corrected
-_PORTION: Final = 1 << 18
 _EVEN: Final = 0.5
-_Named = tuple[str, str]  # type, and key of level 1
 
 
 class FitSettings(Settings, frozen=True, kw_only=True):
@@ -169,7 +162,7 @@ def gather_training_data(
         raise _too_few(pack)
     linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
     own = _own(documents, annotations)
-    tables = _tables(linker, documents, gold, tuple(vocabularies), own)
+    tables = make_tables(linker, documents, gold=gold, kinds=tuple(vocabularies), own=own)
     counts = {kind: table.choices.mentions for kind, table in tables.items()}
     few = {kind: count for kind, count in counts.items() if count < _FEWEST}
     if len(few) == len(tables):
@@ -186,7 +179,7 @@ def _recognised_tables(
     documents: Sequence[Document],
     judged: Sequence[Document],
     kinds: Sequence[str],
-    own: Mapping[int, dict[_Named, set[str]]],
+    own: Mapping[int, dict[NameKey, set[str]]],
 ) -> dict[str, TrainingTable]:
     """Returns the candidates of found mentions of documents that have gold, each with the
     concepts of its document.
@@ -195,7 +188,9 @@ def _recognised_tables(
     numbers = np.array([places.get(document.text, -1) for document in judged], dtype=np.int64)
     remembered = {at: own.get(number, {}) for at, number in enumerate(numbers.tolist())}
     mentions = list(map(_with_concepts, judged))
-    tables = _tables(linker, judged, mentions, kinds, remembered) if judged else {}
+    if not judged:
+        return {}
+    tables = make_tables(linker, judged, gold=mentions, kinds=kinds, own=remembered)
     return {
         kind: table._replace(documents=numbers[table.documents])
         for kind, table in tables.items()
@@ -236,9 +231,9 @@ def _annotations(
 
 def _own(
     documents: Sequence[Document], annotations: Iterable[tuple[str, str, str, str]]
-) -> dict[int, dict[_Named, set[str]]]:
+) -> dict[int, dict[NameKey, set[str]]]:
     """Returns, for each document, the entries of the memory that come from it."""
-    entries: dict[int, dict[_Named, set[str]]] = {
+    entries: dict[int, dict[NameKey, set[str]]] = {
         number: defaultdict(set) for number in range(len(documents))
     }
     for number, kind, surface, curie in annotations:
@@ -270,92 +265,6 @@ def _vocabularies(
         for kind, own in sorted(counts.items())
         if own.total() >= _FEWEST
     }
-
-
-class _Portion(NamedTuple):
-    """Ranked candidates of some documents.
-
-    Attributes:
-        start: number of the first document.
-        mentions: gold mentions of each document.
-        ranked: their candidates.
-        right: whether each candidate is a gold concept of its mention, or one of its set.
-    """
-
-    start: int
-    mentions: Sequence[Sequence[Mention]]
-    ranked: Ranked
-    right: Bools
-
-    def table(self, kind: str, inputs: tuple[str, ...]) -> TrainingTable:
-        """Returns the candidates of the units of a type that can be used for training.
-
-        They are in the order without a ranker, in which linkers answer where candidates are equally
-        probable.
-        """
-        candidates, order = self.ranked.candidates, self.ranked.order
-        units = np.flatnonzero(self._teaches(kind))
-        is_used = np.isin(candidates.owners[order], units)
-        rows = order[is_used & (candidates.precedence[order] != PRECEDED)]
-        owners = np.searchsorted(units, candidates.owners[rows])
-        documents = [self.start + candidates.units[unit].document for unit in units.tolist()]
-        return TrainingTable(
-            ChoiceSets(owners, self.ranked.features[rows], len(units)),
-            self.right[rows],
-            candidates.tiers[rows],
-            np.array(documents, dtype=np.int64),
-            mention_scores(candidates.units, self.mentions)[units],
-            inputs,
-        )
-
-    def _teaches(self, kind: str) -> list[bool]:
-        """Returns whether each unit is of a type, and of a mention with a score, with exactly one
-        concept, or with parts.
-        """
-        units = self.ranked.candidates.units
-        divided = {(unit.document, unit.mentions) for unit in units if unit.part}
-        teaches = []
-        for unit in units:
-            mention = self.mentions[unit.document][unit.mentions[0]]
-            is_plain = mention.score is not None or len(mention.links) == 1
-            is_clear = is_plain or (unit.document, unit.mentions) in divided
-            teaches.append(unit.type == kind and is_clear)
-        return teaches
-
-
-def _tables(
-    linker: Linker,
-    documents: Sequence[Document],
-    gold: Sequence[Sequence[Mention]],
-    kinds: Sequence[str],
-    own: dict[int, dict[_Named, set[str]]],
-) -> dict[str, TrainingTable]:
-    """Returns the candidates of all mentions, portion by portion."""
-    parts: dict[str, list[TrainingTable]] = defaultdict(list)
-    start = 0
-    for chunk in portions(documents, characters=_PORTION):
-        mentions = gold[start : start + len(chunk)]
-        without = {number: own.get(start + number, {}) for number in range(len(chunk))}
-        ranked = linker.ranked(chunk, mentions, without=without, each=True)
-        right = _right(linker.pack, ranked.candidates, mentions)
-        portion = _Portion(start, mentions, ranked, right)
-        for kind in kinds:
-            parts[kind].append(portion.table(kind, FEATURES))
-        start += len(chunk)
-    return {kind: join_tables(several) for kind, several in parts.items()}
-
-
-def _right(pack: Pack, candidates: Candidates, mentions: Sequence[Sequence[Mention]]) -> Bools:
-    """Returns whether each candidate is a gold concept of its mention, or one of its set."""
-    gold = [
-        (number, link.curie)
-        for number, unit in enumerate(candidates.units)
-        for link in mentions[unit.document][unit.mentions[0]].links
-    ]
-    rows = pack.concept_rows([curie for _, curie in gold])
-    units = np.array([number for number, _ in gold], dtype=np.int64)[rows >= 0]
-    gold_pairs = join_pairs(units, pack.leads.of(rows[rows >= 0]))
-    return np.isin(join_pairs(candidates.owners, candidates.concepts), gold_pairs)
 
 
 def _ranker(data: TrainingData, kind: str, settings: FitSettings) -> Ranker:
