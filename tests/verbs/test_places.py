@@ -6,6 +6,7 @@ Commands and their options come from the parser itself, so that a new one is tes
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -432,6 +433,14 @@ def linker(corpus: Path) -> Path:
     return place
 
 
+def linked(corpus: Path) -> Path:
+    """A document whose mention has a concept."""
+    place = corpus.parent / "linked.jsonl"
+    mention = {"spans": [[0, 6]], "type": "Disease", "links": [{"id": "MESH:D014202"}]}
+    place.write_text(json.dumps({"id": "1", "text": "Tremor.", "mentions": [mention]}) + "\n")
+    return place
+
+
 FOLDERS: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
     ("annotate",): lambda run, corpus: [corpus, "--format", "brat"],
     ("corpus", "convert"): lambda run, corpus: [corpus, "--format", "brat"],
@@ -450,6 +459,7 @@ FOLDERS: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
         )
     ],
     ("linker", "fit"): lambda run, corpus: [pack(corpus)],
+    ("graph",): lambda run, corpus: [linked(corpus)],
 }
 
 
@@ -527,6 +537,7 @@ FILES: dict[tuple[str, ...], Callable[[Path, Path], list[object]]] = {
         "--gold-format",
         "conll",
     ],
+    ("concepts",): lambda run, corpus: [linked(corpus), "-o", "new.csv"],
     ("combine",): lambda run, corpus: ["union", "one.tsv", "two.tsv", "-o", "new.tsv"],
     ("vectors",): lambda run, corpus: [
         corpus,
