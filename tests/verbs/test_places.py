@@ -437,7 +437,8 @@ def linked(corpus: Path) -> Path:
     """A document whose mention has a concept."""
     place = corpus.parent / "linked.jsonl"
     mention = {"spans": [[0, 6]], "type": "Disease", "links": [{"id": "MESH:D014202"}]}
-    place.write_text(json.dumps({"id": "1", "text": "Tremor.", "mentions": [mention]}) + "\n")
+    record = {"fascicle": 2, "id": "1", "text": "Tremor.", "mentions": [mention]}
+    place.write_text(json.dumps(record) + "\n")
     return place
 
 
