@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fascicle.core.files import archive
 from fascicle.errors import FormatError
 from fascicle.formats import ReadReport, read
 from fascicle.formats.detection import detect
@@ -70,6 +71,9 @@ def test_an_export_that_is_not_read_is_named(first: str, sentence: str, tmp_path
         (r"Ca$^{2+}$, H$_2$O, 10\textsuperscript{6}", "Ca2+, H2O, 106"),
         (r"50\% \& \$5 \#1 a\_b \{x\}", "50% & $5 #1 a_b {x}"),
         ("costs $5 and $10", "costs $5 and $10"),
+        ("costs $5--$10, $1,000/$2,000", "costs $5–$10, $1,000/$2,000"),
+        (r"TGF-$\beta$1, integrin $\alpha$4$\beta$7", "TGF-β1, integrin α4β7"),
+        (r"$\sim$5 mg, p$<$0.05, $10^{-3}$5", "∼5 mg, p<0.05, 10-35"),
         ("1990--2000 --- Smith~J", "1990–2000 — Smith J"),
         (r"an \unknown{word}", r"an \unknownword"),
         ("IL-2 in 5-HT", "IL-2 in 5-HT"),
@@ -110,11 +114,11 @@ def test_dumps_of_semantic_scholar_keep_their_ids(tmp_path: Path) -> None:
 
 
 def _archive(path: Path, members: dict[str, str]) -> Path:
-    with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as archive:
+    with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as file:
         for name, content in members.items():
             member = tarfile.TarInfo(name)
             member.size = len(content.encode())
-            archive.addfile(member, io.BytesIO(content.encode()))
+            file.addfile(member, io.BytesIO(content.encode()))
     return path
 
 
@@ -156,3 +160,37 @@ def test_an_archive_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "cut.tar").write_bytes(whole[:600])
     with pytest.raises(FormatError, match=r"damaged|is a tar archive; unpack"):
         list(read(tmp_path / "cut.tar"))
+
+
+def _is_damaged(path: Path) -> bool:
+    documents = read(path)
+    assert next(documents).id == "PMC1"
+    with pytest.raises(FormatError, match="the tar archive is damaged") as caught:
+        list(documents)
+    return caught.value.code == "damaged"
+
+
+def test_an_archive_is_damaged_behind_its_first_member(tmp_path: Path) -> None:
+    """POSIX: two blocks of zeros end an archive; a member is a header and its blocks of 512."""
+    members = {f"{number}.xml": ARTICLE.format(number) for number in (1, 2, 3)}
+    whole, path = _archive(tmp_path / "a.tar", members).read_bytes(), tmp_path / "b.tar"
+    for size in (1024, 1100, 1536, 3072):  # in front of a header, inside it, behind it, at the end
+        path.write_bytes(whole[:size])
+        assert _is_damaged(path)
+    path.write_bytes(whole[:1100] + b"?" + whole[1101:])
+    assert _is_damaged(path)
+    path.write_bytes(whole[: 3 * 1024 + 512])
+    assert [document.id for document in read(path)] == ["PMC1", "PMC2", "PMC3"]
+
+
+def test_a_member_that_is_too_large_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "MAX_MEMBER", 400)
+    members = {"a.xml": ARTICLE.format("1" * 400), "b.xml": ARTICLE.format(2)}
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
+    path = _archive(tmp_path / "a.tar", members)
+    assert [document.id for document in read(path, report=report)] == ["PMC2"]
+    assert report.aside.sentences[0].endswith(
+        "a.tar/a.xml: the file has more than 400 bytes; unpack the archive"
+    )

@@ -231,6 +231,12 @@ def test_the_command_reads_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert cli.main(["graph", folder, "-o", str(tmp_path / "graph"), "--json"]) == 0
     counts = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (counts["documents"], counts["concepts"], counts["mentioned"]) == (3, 1, 3)
+    part = next((tmp_path / "run").glob("part-*.jsonl"))
+    part.rename(tmp_path / "part")
+    assert cli.main(["graph", folder, "-o", str(tmp_path / "other")]) == 2
+    assert f"the run in {folder} is damaged: files of it are missing" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
+    (tmp_path / "part").rename(part)
     (tmp_path / "run" / "_SUCCESS").unlink()
     assert cli.main(["graph", folder, "-o", str(tmp_path / "other")]) == 2
     assert "is not complete; finish it with fascicle run --resume" in capsys.readouterr().err

@@ -42,7 +42,8 @@ _WORDS: Final = MappingProxyType(
         **{name: _greek(name) for name in _GREEK.split()},
     }
 )
-_MATH: Final = re.compile(r"(?<!\\)\$(?!\s)([^$]{1,200}?)(?<![\s\\])\$(?!\d)")
+# not from the $ of a price to that of another
+_MATH: Final = re.compile(r"(?<!\\)\$(?!\s|\d[^$\\^_]*\$\d)([^$]{1,200}?)(?<![\s\\])\$")
 _TOKEN: Final = re.compile(
     r"""\\(?:(?P<accent>[`'^"~=.]|[uvHcdbkr](?![A-Za-z]))\s*(?:\{\s*\\?(?P<braced>[A-Za-z])\s*\}"""
     r"""|\\?(?P<bare>[A-Za-z]))|(?P<word>[A-Za-z]+)(?:\{\}|[ ]+(?=[A-Za-z/]))?"""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Self
 
 from fascicle.core.files.encodings import HEAD, is_tar
 from fascicle.core.files.pipes import is_pipe
@@ -24,22 +24,41 @@ class _Member(Source):
     """A file in an archive.
 
     Attributes:
-        content: its bytes.
+        content: its bytes, at most one more than `MAX_MEMBER`.
     """
 
     content: bytes
 
     def open(self) -> AbstractContextManager[BinaryIO]:
-        """Returns the bytes."""
+        """Returns the bytes.
+
+        Raises:
+            FormatError: they are more than `MAX_MEMBER`.
+        """
+        if len(self.content) > MAX_MEMBER:
+            message = f"the file has more than {MAX_MEMBER:,} bytes; unpack the archive"
+            raise FormatError(message, at=self.path, code="too-large")
         return nullcontext(io.BytesIO(self.content))
+
+
+class _Header(tarfile.TarInfo):
+    """A header of which only the empty block ends the archive; tarfile ends at a damaged one."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if buf == bytes(tarfile.BLOCKSIZE):
+                raise
+            raise tarfile.ReadError(str(error)) from None
 
 
 def xml_members(source: Source) -> Iterator[Source]:
     """Yields the files of XML in a tar archive, packed with gzip or not; another file itself.
 
     Raises:
-        FormatError: an archive that is damaged, that has no XML, or with a file of more than
-            `MAX_MEMBER` bytes.
+        FormatError: an archive that is damaged, or that has no XML.
     """
     if not _is_archive(source):
         yield source
@@ -47,14 +66,19 @@ def xml_members(source: Source) -> Iterator[Source]:
     is_empty = True
     with source.open() as stream:
         try:
-            with tarfile.open(fileobj=stream, mode="r|") as archive:
+            with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:
                 for member in archive:
+                    archive.members.clear()  # type: ignore[attr-defined]  # it keeps all
                     place = PurePosixPath(member.name)
                     is_xml = place.suffix.lower() in _XML and not place.name.startswith(".")
                     content = archive.extractfile(member) if is_xml and member.isfile() else None
                     if content is not None:
                         is_empty = False
-                        yield _member(source, member, content.read(MAX_MEMBER))
+                        yield _Member(
+                            path=f"{source.path}/{member.name}",
+                            encoding=source.encoding,
+                            content=content.read(MAX_MEMBER + 1),
+                        )
         except tarfile.TarError as error:
             message = f"the tar archive is damaged ({error}); fetch it again"
             raise FormatError(message, at=source.path, code="damaged") from None
@@ -64,14 +88,6 @@ def xml_members(source: Source) -> Iterator[Source]:
             ".nxml are read from an archive",
             at=source.path,
         )
-
-
-def _member(source: Source, member: tarfile.TarInfo, content: bytes) -> Source:
-    path = f"{source.path}/{member.name}"
-    if member.size > MAX_MEMBER:
-        message = f"the file has more than {MAX_MEMBER:,} bytes; unpack the archive"
-        raise FormatError(message, at=path, code="too-large")
-    return _Member(path=path, encoding=source.encoding, content=content)
 
 
 def _is_archive(source: Source) -> bool:

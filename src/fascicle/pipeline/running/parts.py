@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 from fascicle.core.files.remote import is_url
-from fascicle.errors import InputError
+from fascicle.errors import InputError, OutputError
 from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder
 
 
@@ -29,5 +29,15 @@ def _parts(path: str) -> list[str]:
         raise InputError(
             f"the run in {path} is not complete; finish it with fascicle run --resume", file=path
         )
-    markers = [*folder.done(folder.manifest().shards), *folder.retries()]
+    shards, retries, sizes = folder.manifest().shards, folder.retries(), folder.place.sizes()
+    markers = [*folder.done(shards), *retries]
+    if len(markers) < len(shards) + len(retries) or any(
+        sizes.get(marker.part.name) != marker.part.size for marker in retries
+    ):
+        raise OutputError(
+            f"the run in {path} is damaged: files of it are missing or were changed; put back what "
+            "was there, or do the missing part again with fascicle run --resume",
+            file=path,
+            code="damaged",
+        )
     return [folder.place.at(marker.part.name) for marker in markers if marker.done]
