@@ -45,6 +45,13 @@ def test_a_mention_at_the_ends_of_a_text() -> None:
     )
 
 
+def test_a_mention_at_a_blank_is_in_the_first_sentence() -> None:
+    text = " Aspirin helps. Ibuprofen fails."
+    cells = context_of(Document(id="1", text=text))(Mention(((0, 8),), "X"))
+    assert cells[2] == "Aspirin helps."
+    assert context_of(Document(id="1", text="   "))(Mention(((0, 1),), "X"))[2] == ""
+
+
 def table(tmp_path: Path, name: str, *options: str, code: int = 0) -> bytes:
     write(tmp_path / "in.jsonl", [document(year="2020", decision="include")], overwrite=True)
     out = tmp_path / name

@@ -6,10 +6,12 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from tests.support.concepts import DOCUMENTS
+from tests.support.concepts import BARE, DOCUMENTS, LITHIUM, mention
 
 from fascicle import cli
+from fascicle.core.document import Document
 from fascicle.formats import write
 from fascicle.graph.concepts import COLUMNS, WEIGHTS, weight_of, write_concepts
 
@@ -32,12 +34,12 @@ def csv_rows(path: Path) -> list[list[str]]:
 def test_each_concept_of_a_document_is_a_row(tmp_path: Path) -> None:
     totals = write_concepts(DOCUMENTS, str(tmp_path / "c.csv"))
     assert csv_rows(tmp_path / "c.csv") == [list(COLUMNS), *(list(map(str, row)) for row in ROWS)]
-    assert totals == (2, 5, 9)
+    assert totals == (2, 5, 9, 1)
 
 
 def test_a_parquet_has_the_same_rows_with_types(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
-    write_concepts(DOCUMENTS, str(tmp_path / "c.parquet"))
+    write_concepts(DOCUMENTS, tmp_path / "c.parquet")
     table = pq.read_table(tmp_path / "c.parquet")
     assert [list(row.values()) for row in table.to_pylist()] == ROWS
     assert table.column_names == list(COLUMNS)
@@ -58,8 +60,20 @@ def test_a_workbook_has_a_bold_frozen_heading_and_a_filter(tmp_path: Path) -> No
 
 
 def test_the_last_part_of_a_section_with_a_weight_counts() -> None:
-    names = ("title", "abstract", "abstract-methods", "abstract-results", "references", "text")
-    assert [weight_of(name, WEIGHTS) for name in names] == [3, 2, 0.5, 2, 0, 1]
+    """BioC of PMC says ref for a reference."""
+    names = ("title", "abstract", "abstract-methods", "abstract-results", "references", "ref")
+    assert [weight_of(name, WEIGHTS) for name in (*names, "text")] == [3, 2, 0.5, 2, 0, 0, 1]
+
+
+def test_a_concept_has_the_first_name_that_is_not_empty(tmp_path: Path) -> None:
+    bare = msgspec.structs.replace(LITHIUM, name="")
+    mentions = [mention(at, " Lithium", "X", link) for at, link in ((0, bare), (12, LITHIUM))]
+    text = " Lithium. No Lithium."
+    blank = Document(id="2", text="  ", mentions=(mention(0, " ", "X", LITHIUM),))
+    documents = [Document(id="1", text=text, mentions=tuple(mentions)), blank]
+    write_concepts(documents, tmp_path / "c.csv")
+    rows = csv_rows(tmp_path / "c.csv")[1:]
+    assert [(row[2], row[-1]) for row in rows] == [("Lithium", "Lithium."), ("Lithium", "")]
 
 
 def test_the_command_takes_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,3 +95,20 @@ def test_the_command_takes_weights(tmp_path: Path, capsys: pytest.CaptureFixture
     assert cli.main([*given, str(tmp_path / "c.docx")]) == 2
     assert "name it .csv, .tsv, .xlsx, .parquet" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.tsv", "in.jsonl"]
+
+
+@pytest.mark.parametrize("command", ["concepts", "graph"])
+def test_what_is_left_out_is_said(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = mention(0, "Lithium", "Chemical", BARE)
+    write(
+        tmp_path / "bare.jsonl", [Document(id="1", text="Lithium.", mentions=(bare,)), *DOCUMENTS]
+    )
+    out, bad = str(tmp_path / "c.csv"), tmp_path / "bad.jsonl"
+    bad.write_text("{}\n" * 2, encoding="utf-8")
+    assert cli.main([command, str(bad), "-o", out]) == 2
+    assert "none of the 2 documents could be used" in capsys.readouterr().err
+    assert not Path(out).exists()
+    assert cli.main([command, str(tmp_path / "bare.jsonl"), "-o", out]) == 0
+    assert "left out: 2 links without a CURIE" in capsys.readouterr().err

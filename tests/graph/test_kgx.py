@@ -11,8 +11,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from tests.support.concepts import BARE, DOCUMENTS, SHORT, mention
+from tests.support.concepts import BARE, DOCUMENTS, FOXO, LITHIUM, SHORT, TREMOR, mention
 
 from fascicle import cli
 from fascicle.core.document import Document, Link
@@ -200,6 +201,44 @@ def test_a_sentence_of_too_many_concepts_has_no_pairs(tmp_path: Path) -> None:
     ]
     totals = write_graph([Document(id="1", text=text, mentions=tuple(mentions))], tmp_path / "g")
     assert (totals.crowded, totals.pairs, totals.mentioned) == (1, 0, len(words))
+
+
+def test_links_of_the_same_words_are_no_pair(tmp_path: Path) -> None:
+    twice = mention(0, "Lithium", "Chemical", LITHIUM, TREMOR)
+    other = mention(0, "Lithium", "Gene", FOXO)
+    documents = [Document(id="1", text="Lithium helps.", mentions=(twice, other))]
+    assert write_graph(documents, tmp_path / "graph").pairs == 0
+    assert write_graph([*documents, SHORT], tmp_path / "both").pairs == 1
+
+
+def test_a_blank_text_has_one_sentence_for_its_mentions(tmp_path: Path) -> None:
+    mentions = tuple(mention(at, " ", "X", link) for at, link in ((0, LITHIUM), (1, TREMOR)))
+    totals = write_graph([Document(id="1", text="  ", mentions=mentions)], tmp_path / "graph")
+    assert (totals.sentences, totals.pairs) == (1, 1)
+
+
+def test_a_node_has_the_first_name_and_the_first_sameness(tmp_path: Path) -> None:
+    bare = msgspec.structs.replace(TREMOR, name="", same=())
+    first, named = (
+        Document(id=name, text="Tremor.", mentions=(mention(0, "Tremor", "Disease", link),))
+        for name, link in (("1", bare), ("2", TREMOR))
+    )
+    write_graph([first, named], tmp_path / "graph")
+    node = rows(tmp_path / "graph", "nodes")["MESH:D014202"]
+    assert (node["name"], node["xref"]) == ("Tremor", "HP:0001337")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "count"),
+    [(("negated", "false"), "0"), (("negated", "0-1"), "1"), (("Negation", "true"), "1")],
+)
+def test_a_fact_may_be_denied(attribute: tuple[str, str], count: str, tmp_path: Path) -> None:
+    negated = msgspec.structs.replace(
+        mention(0, "Lithium", "Chemical", LITHIUM), attributes=(attribute,)
+    )
+    write_graph([Document(id="1", text="Lithium.", mentions=(negated,))], tmp_path / "graph")
+    (edge,) = rows(tmp_path / "graph", "edges").values()
+    assert edge["negated_count"] == count
 
 
 def test_documents_without_links_are_refused_in_a_sentence(

@@ -15,11 +15,12 @@ _WIDTH: Final = 60  # characters before and after a mention
 
 def context_of(document: Document) -> Callable[[Mention], tuple[str, str, str, str]]:
     """Returns the function that gives the cells of `CONTEXT` for a mention of a document."""
-    text, sentences = document.text, all_sentences(document, segmenter("rules@1"))
+    text = document.text
+    sentences = all_sentences(document, segmenter("rules@1")) or ((0, 0),)
     starts = [start for start, _ in sentences]
 
     def cells(mention: Mention) -> tuple[str, str, str, str]:
-        start, end = sentences[bisect_right(starts, mention.start) - 1]
+        start, end = sentences[max(0, bisect_right(starts, mention.start) - 1)]
         before = text[max(0, mention.start - _WIDTH) : mention.start]
         after = text[mention.end : mention.end + _WIDTH]
         if mention.start > _WIDTH:  # it may begin inside a word

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from fascicle.core.document import Document
 from fascicle.formats.row_tables import open_rows
-from fascicle.graph.evidence import UNKNOWN, Support, evidence_of, support_of
+from fascicle.graph.evidence import (
+    UNKNOWN,
+    DocumentConcepts,
+    Support,
+    evidence_of,
+    first_filled,
+    support_of,
+)
 from fascicle.text.segment import segmenter
 
 # of a mention; in a section that is not here it has the weight 1
 WEIGHTS: Final = MappingProxyType(
-    {"title": 3.0, "abstract": 2.0, "methods": 0.5, "references": 0.0}
+    {"title": 3.0, "abstract": 2.0, "methods": 0.5, "references": 0.0, "ref": 0.0}
 )
 COLUMNS: Final = MappingProxyType(
     {
@@ -24,20 +32,18 @@ COLUMNS: Final = MappingProxyType(
 )
 
 
-_MENTIONS: Final = list(COLUMNS).index("mentions")
-
-
 class TableTotals(NamedTuple):
-    """Numbers of documents, of rows, and of mentions of concepts."""
+    """Numbers of documents, of rows, of mentions of concepts, and of links without a CURIE."""
 
     documents: int
     rows: int
     mentions: int
+    unnamed: int
 
 
 def write_concepts(
     documents: Iterable[Document],
-    path: str,
+    path: str | os.PathLike[str],
     *,
     weights: Mapping[str, float] = WEIGHTS,
     overwrite: bool = False,
@@ -55,15 +61,18 @@ def write_concepts(
         OutputError: the file exists, or the place cannot be written.
         MissingExtraError: the package for the kind of file is not installed.
     """
-    count = rows = mentions = 0
-    with open_rows(path, COLUMNS, overwrite=overwrite) as add:
+    count = rows = mentions = unnamed = 0
+    rules = segmenter("rules@1")
+    with open_rows(os.fspath(path), COLUMNS, overwrite=overwrite) as add:
         for document in documents:
             count += 1
-            for row in concept_rows(document, weights):
+            evidence = evidence_of(document, rules)
+            mentions += len(evidence.occurrences)
+            unnamed += evidence.unnamed
+            for row in _concept_rows(document, evidence, weights):
                 add(row)
                 rows += 1
-                mentions += row[_MENTIONS]
-    return TableTotals(count, rows, mentions)
+    return TableTotals(count, rows, mentions, unnamed)
 
 
 def weight_of(section: str, weights: Mapping[str, float]) -> float:
@@ -75,9 +84,10 @@ def weight_of(section: str, weights: Mapping[str, float]) -> float:
     return next((weights[name] for name in names if name in weights), 1.0)
 
 
-def concept_rows(document: Document, weights: Mapping[str, float]) -> Iterator[Sequence[Any]]:
+def _concept_rows(
+    document: Document, evidence: DocumentConcepts, weights: Mapping[str, float]
+) -> Iterator[Sequence[Any]]:
     """Yields the rows of a document, the concept with the highest weight first."""
-    evidence = evidence_of(document, segmenter("rules@1"))
     concepts = evidence.by_concept()
     sums = {
         concept: sum(weight_of(occurrence.section, weights) for occurrence in occurrences)
@@ -87,7 +97,8 @@ def concept_rows(document: Document, weights: Mapping[str, float]) -> Iterator[S
     for rank, concept in enumerate(ordered, start=1):
         first = concepts[concept][0]
         start, end = evidence.sentences[first.sentence]
-        names = (document.id, concept, first.link.name, first.mention.type)
+        name = first_filled(occurrence.link.name for occurrence in concepts[concept])
+        names = (document.id, concept, name, first.mention.type)
         counts = _counts(support_of(concepts[concept]))
         yield (*names, rank, sums[concept], *counts, document.text[start:end])
 

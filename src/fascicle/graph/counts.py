@@ -10,8 +10,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from fascicle.core.mention import Link
-from fascicle.graph.evidence import ConceptMention, DocumentConcepts, Support, highest_probability
+from fascicle.graph.evidence import (
+    ConceptMention,
+    DocumentConcepts,
+    Support,
+    first_filled,
+    highest_probability,
+)
 
 MOST_CONCEPTS: Final = (
     100  # of a sentence whose pairs are counted; longer ones are lists and tables
@@ -40,7 +45,8 @@ _ADD_TYPE: Final = """
 INSERT INTO type VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET mentions = mentions + excluded.mentions
 """
 _ADD_COUNTS: Final = """
-UPDATE concept SET mentions = mentions + ?, sentences = sentences + ?, documents = documents + 1
+UPDATE concept SET mentions = mentions + ?, sentences = sentences + ?, documents = documents + 1,
+    name = coalesce(nullif(name, ''), ?), same = coalesce(nullif(same, ''), ?)
 WHERE number = ?
 """
 _CONCEPTS: Final = """
@@ -115,19 +121,21 @@ class ConceptBase:
             self._flush()
 
     def _add_concept(self, occurrences: Sequence[ConceptMention]) -> None:
-        number = self._number(occurrences[0].concept, occurrences[0].link)
+        number = self._number(occurrences[0].concept)
+        name = first_filled(occurrence.link.name for occurrence in occurrences)
+        same = first_filled("|".join(occurrence.link.same) for occurrence in occurrences)
         sentences = len({occurrence.sentence for occurrence in occurrences})
         types = sorted(occurrence.mention.type for occurrence in occurrences)
-        self._base.execute(_ADD_COUNTS, (len(occurrences), sentences, number))
+        self._base.execute(_ADD_COUNTS, (len(occurrences), sentences, name, same, number))
         rows = [(number, name, len(list(same))) for name, same in groupby(types)]
         self._base.executemany(_ADD_TYPE, rows)
 
-    def _number(self, concept: str, link: Link) -> int:
+    def _number(self, concept: str) -> int:
         number = self._numbers.get(concept)
         if number is None:
             self._base.execute(
-                "INSERT OR IGNORE INTO concept (concept, name, same) VALUES (?, ?, ?)",
-                (concept, link.name, "|".join(link.same)),
+                "INSERT OR IGNORE INTO concept (concept, name, same) VALUES (?, '', '')",
+                (concept,),
             )
             query = "SELECT number FROM concept WHERE concept = ?"
             (number,) = self._base.execute(query, (concept,)).fetchone()
@@ -142,6 +150,9 @@ class ConceptBase:
                 continue
             numbered = sorted((self._numbers[concept], concept) for concept in concepts)
             for (first, name), (second, other) in combinations(numbered, 2):
+                both = (*concepts[name], *concepts[other])
+                if len({occurrence.mention.spans for occurrence in both}) < 2:
+                    continue  # they are links of the same words
                 is_new = (first, second) not in counted
                 counted.add((first, second))
                 row = _pair_row(concepts[name], concepts[other], is_new=is_new)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Document
+from fascicle.core.facts import facts_of
 from fascicle.core.mention import AMBIGUOUS, Link, Mention, Span, display_identifier, is_curie
 from fascicle.text.segment import Segmenter, all_sentences
 
@@ -42,8 +43,8 @@ class ConceptMention(NamedTuple):
         return first * second
 
     def has_fact(self, name: str) -> bool:
-        """True if a fact, such as ``negated``, is an attribute of the mention."""
-        return any(attribute == name for attribute, _ in self.mention.attributes)
+        """True if an attribute of the mention states a fact, such as ``negated``."""
+        return name in facts_of(self.mention)
 
 
 class DocumentConcepts(NamedTuple):
@@ -74,7 +75,7 @@ def evidence_of(document: Document, rules: Segmenter) -> DocumentConcepts:
         document: with links.
         rules: which cut the text outside of the sentences of the document.
     """
-    sentences = all_sentences(document, rules)
+    sentences = all_sentences(document, rules) or ((0, 0),) * bool(document.mentions)
     starts = [start for start, _ in sentences]
     occurrences, unnamed = [], 0
     for mention, link in _answers(document):
@@ -82,7 +83,7 @@ def evidence_of(document: Document, rules: Segmenter) -> DocumentConcepts:
         if not is_curie(concept):
             unnamed += 1
             continue
-        sentence = bisect_right(starts, mention.start) - 1
+        sentence = max(0, bisect_right(starts, mention.start) - 1)
         section = document.section_of(mention) or NO_SECTION
         occurrences.append(ConceptMention(concept, link, mention, sentence, section))
     return DocumentConcepts(sentences, tuple(occurrences), unnamed)
@@ -93,6 +94,11 @@ def _answers(document: Document) -> Iterator[tuple[Mention, Link]]:
         for link in mention.links:
             if not link.nil and link.tier != AMBIGUOUS:
                 yield mention, link
+
+
+def first_filled(texts: Iterable[str]) -> str:
+    """Returns the first text that is not empty, or an empty one."""
+    return next(filter(None, texts), "")
 
 
 def highest_probability(occurrences: Iterable[ConceptMention]) -> float:

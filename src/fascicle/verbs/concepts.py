@@ -9,7 +9,7 @@ from fascicle.core.wording import plural
 from fascicle.graph.concepts import WEIGHTS, write_concepts
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally
-from fascicle.verbs.graph import documents_of
+from fascicle.verbs.graph import documents_of, say_unnamed
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Strict, number, option, reads, writes
 
@@ -55,5 +55,6 @@ def run(args: Options) -> int:
         documents_of(args, tally), args.output, weights=weights, overwrite=args.overwrite
     )
     tally.account.written, tally.account.mentions = totals.documents, totals.mentions
+    say_unnamed(totals.unnamed)
     say(plural(totals.rows, "row"))
     return tally.end(args.output, strict=args.strict, verbose=args.verbose)

@@ -9,7 +9,6 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.wording import plural
-from fascicle.formats.requests import read_all_documents
 from fascicle.graph.counts import MOST_CONCEPTS
 from fascicle.graph.kgx import GraphTotals, write_graph
 from fascicle.pipeline.running.parts import expand_runs
@@ -59,14 +58,19 @@ def documents_of(args: Any, tally: Tally) -> Iterator[Document]:
         args: with ``files``, ``source`` and the options of reading.
         tally: counts.
     """
-    request, account = shared.read_request(args), tally.account
-    reading = read_all_documents(expand_runs(args.files), request, report=account.reading)
-    return shared.select_source(account.counted(with_progress(reading)), args.source)
+    request = shared.read_request(args)
+    reading = shared.counted_documents(expand_runs(args.files), request, tally.account)
+    return shared.select_source(with_progress(reading), args.source)
+
+
+def say_unnamed(links: int) -> None:
+    """Says how many links were left out, if there are some."""
+    if links:
+        say(f"left out: {plural(links, 'link')} without a CURIE")
 
 
 def _say_counts(totals: GraphTotals) -> None:
-    if totals.unnamed:
-        say(f"left out: {plural(totals.unnamed, 'link')} without a CURIE")
+    say_unnamed(totals.unnamed)
     if totals.crowded:
         sentences = plural(totals.crowded, "sentence")
         say(f"no pairs of {sentences} with more than {MOST_CONCEPTS} concepts")

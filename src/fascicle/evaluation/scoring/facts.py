@@ -5,26 +5,11 @@ intervals.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
-from typing import Final
 
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
-
-# Names of attributes in corpora and tools, in lower case, without "is_" -> fact.
-_NAMES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(("negated", "negation", "negative", "neg", "negex"), "negated"),
-        **dict.fromkeys(
-            ("uncertain", "uncertainty", "speculation", "speculated", "possible"), "uncertain"
-        ),
-        **dict.fromkeys(("hypothetical", "conditional"), "hypothetical"),
-        **dict.fromkeys(("historical", "history"), "historical"),
-        **dict.fromkeys(("other-person", "other_person", "family"), "other-person"),
-    }
-)
-_FALSE: Final = frozenset({"false", "0", "no", "none"})
+from fascicle.core.facts import facts_of
 
 
 def gold_facts(documents: Iterable[Document]) -> list[Document]:
@@ -49,7 +34,5 @@ def _as_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 
 
 def _facts(mention: Mention) -> Iterator[Mention]:
-    for name, value in mention.attributes:
-        fact = _NAMES.get(name.lower().removeprefix("is_"))
-        if fact and value.lower() not in _FALSE:
-            yield msgspec.structs.replace(mention, type=fact, links=(), attributes=())
+    for fact in facts_of(mention):
+        yield msgspec.structs.replace(mention, type=fact, links=(), attributes=())
