@@ -140,7 +140,7 @@ def test_cells_and_lists_for_people() -> None:
 
 
 def test_completion_shows_what_a_mention_has() -> None:
-    fields = {*Mention.__struct_fields__, "start", "end", "key", "rank", "text"}
+    fields = {*Mention.__struct_fields__, "start", "end", "key", "rank", "text", "text_in"}
     assert fields <= set(dir(TextMention))
 
 

@@ -52,6 +52,10 @@ class TextMention:
         """Text of the mention; fragments are joined by one space."""
         return self.mention.text_in(self.document.text)
 
+    def text_in(self, document_text: str) -> str:
+        """The text of the mention in that of a document, see `Mention.text_in`."""
+        return self.mention.text_in(document_text)
+
     def to_dict(self) -> dict[str, Any]:
         """The mention as plain data, with its words and offsets; every field is there."""
         own = {name: getattr(self.mention, name) for name in self.mention.__struct_fields__}

@@ -22,7 +22,6 @@ from fascicle.formats.losses import LENIENT, LOSSES, LossPolicy, loss_names
 from fascicle.formats.outputs import STDOUT, WriteRequest
 from fascicle.formats.requests import ReadRequest, parse_pairs, read_all_documents
 from fascicle.formats.shapes import SHAPES
-from fascicle.formats.tables import TableOptions
 from fascicle.formats.textview import ViewOptions
 from fascicle.settings.choices import Choices
 from fascicle.settings.decision import Ends
@@ -417,6 +416,8 @@ def write_request(args: Any) -> WriteRequest:
         name = args.format or format_of_output(path)
         if name not in _TABLES:
             raise UsageError(f"{flag} is for the formats {', '.join(_TABLES)}, not for {name}")
+        from fascicle.formats.tables import TableOptions
+
         options = TableOptions(with_context=args.context, meta=tuple(args.meta))
     return call(
         WriteRequest,
