@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from tests.formats.test_made_relations import made
 
-from fascicle.core.document import Document, Relation
+from fascicle.core.document import Document, Mention, MentionKey, Relation
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.relations import score_relations
 
@@ -15,25 +15,26 @@ CONCEPTS = {"entity1", "entity2"}
 
 
 def is_same(one: Relation, other: Relation, *, typed: bool) -> bool:
-    """Whether two relations say the same, by comparing every end with every other."""
+    """Whether two relations say the same: each end of one is, in its role, an end of the other."""
     if typed and one.type != other.type:
         return False
-    if len(one.arguments) != len(other.arguments):
-        return False
-    if not one.arguments:
+    if not (one.arguments or other.arguments):
         first, second = (
             sorted(value for name, value in side.attributes if name in CONCEPTS)
             for side in (one, other)
         )
         return first == second
-    first, second = (
-        [(key[1], key[2]) if typed else key[2] for _, key in side.arguments]
-        for side in (one, other)
-    )
-    ordered = [len({role for role, _ in side.arguments}) > 1 for side in (one, other)]
-    if ordered[0] != ordered[1]:
-        return False
-    return first == second if ordered[0] else sorted(first) == sorted(second)
+    rest = [said(end, typed=typed) for end in other.arguments]
+    for end in one.arguments:
+        if said(end, typed=typed) not in rest:
+            return False
+        rest.remove(said(end, typed=typed))
+    return not rest
+
+
+def said(end: tuple[str, MentionKey], *, typed: bool) -> tuple[object, ...]:
+    role, (_, kind, spans) = end
+    return (role, kind, spans) if typed else (role, spans)
 
 
 def distinct(relations: tuple[Relation, ...], *, typed: bool) -> list[Relation]:
@@ -44,9 +45,21 @@ def distinct(relations: tuple[Relation, ...], *, typed: bool) -> list[Relation]:
     return kept
 
 
+def is_named(relation: Relation, names: dict[int, frozenset[str]]) -> bool:
+    roles = frozenset(role for role, _ in relation.arguments)
+    return names.get(len(roles)) == roles
+
+
 def pair(seed: int) -> tuple[Document, Document]:
-    """A document, and a copy whose relations are partly gone, turned round, retyped or renamed."""
+    """A document, and a copy whose relations are partly gone, written in another order, turned
+    round or retyped.
+    """
     random, gold = Random(seed), made(seed)
+    names: dict[int, frozenset[str]] = {}  # of roles; each number of roles has names of its own
+    for relation in gold.relations:
+        roles = frozenset(role for role, _ in relation.arguments)
+        names.setdefault(len(roles), roles)
+    gold = gold.having(relations=tuple(one for one in gold.relations if is_named(one, names)))
     relations = []
     for relation in gold.relations:
         arguments, kind = relation.arguments, relation.type
@@ -57,14 +70,16 @@ def pair(seed: int) -> tuple[Document, Document]:
                 arguments = arguments[::-1]
             case 2:
                 kind = "other"
-            case 3 if len({role for role, _ in arguments}) == len(arguments):
-                arguments = tuple((f"new {role}", key) for role, key in arguments)
+            case 3:
+                keys = [key for _, key in arguments[::-1]]
+                arguments = tuple(zip((role for role, _ in arguments), keys, strict=True))
             case 4:
                 relations.append(relation)
         relations.append(
             Relation(type=kind, arguments=arguments, attributes=relation.attributes[:2])
         )
-    relations += made(seed + 1000).relations[:1] if random.random() < 0.2 else ()
+    others = made(seed + 1000).relations[:1] if random.random() < 0.2 else ()
+    relations += [one for one in others if is_named(one, names)]
     return gold, gold.having(relations=tuple(relations))
 
 
@@ -104,3 +119,92 @@ def test_documents_of_one_side() -> None:
         score_relations([first], [first, second])
     with pytest.raises(InputError, match="occurs twice"):
         score_relations([first, first], [first])
+
+
+ASPIRIN, NOW = Mention(((0, 7),), "C"), Mention(((17, 20),), "X")
+COX = Mention(((13, 16),), "G")
+SYSTEM = Mention(((0, 7),), "C", source="sys")
+
+
+def said_of(*relations: Relation, mentions: tuple[Mention, ...] = (ASPIRIN, COX, NOW)) -> Document:
+    return Document(id="1", text="Aspirin hits COX now", mentions=mentions, relations=relations)
+
+
+def relation(*ends: tuple[str, Mention], kind: str = "r") -> Relation:
+    return Relation(type=kind, arguments=tuple((role, mention.key) for role, mention in ends))
+
+
+FORWARD = relation(("from", ASPIRIN), ("to", COX))
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "right"),
+    [
+        (FORWARD, relation(("to", COX), ("from", ASPIRIN)), 1),
+        (FORWARD, relation(("to", ASPIRIN), ("from", COX)), 0),
+        (FORWARD, relation(("head", ASPIRIN), ("tail", COX)), 1),
+        (FORWARD, relation(("head", COX), ("tail", ASPIRIN)), 0),
+        (FORWARD, relation(("", ASPIRIN), ("", COX)), 0),
+        (
+            relation(("drug", ASPIRIN), ("drug", NOW), ("gene", COX)),
+            relation(("drug", NOW), ("drug", ASPIRIN), ("gene", COX)),
+            1,
+        ),
+        (
+            relation(("drug", ASPIRIN), ("gene", COX), ("drug", NOW)),
+            relation(("drug", ASPIRIN), ("gene", NOW), ("drug", COX)),
+            0,
+        ),
+    ],
+)
+def test_ends_are_compared_by_role(gold: Relation, predicted: Relation, right: int) -> None:
+    counts = score_relations([said_of(gold)], [said_of(predicted)]).counts
+    assert (counts.tp, counts.fp, counts.fn) == (right, 1 - right, 1 - right)
+
+
+def test_other_names_of_roles_change_no_score() -> None:
+    gold, renamed = [], []
+    for seed in range(50):
+        document = made(seed)
+        sides: tuple[list[Relation], list[Relation]] = ([], [])
+        for stated in document.relations:
+            ends = sorted(stated.arguments, key=lambda end: end[0])
+            others = [(f"new {role}", key) for role, key in ends]
+            for side, arguments in zip(sides, (ends, others), strict=True):
+                side.append(
+                    Relation(
+                        type=stated.type, arguments=tuple(arguments), attributes=stated.attributes
+                    )
+                )
+        gold.append(document.having(relations=tuple(sides[0])))
+        renamed.append(document.having(relations=tuple(sides[1])))
+    counts = score_relations(gold, renamed).counts
+    assert (counts.fp, counts.fn) == (0, 0)
+    assert counts.tp > 30
+
+
+def test_only_relations_of_the_system_are_its_predictions() -> None:
+    """What stands in both files is the gold, unless its mentions are of the system."""
+    concepts = Relation(type="CID", attributes=(("entity1", "D1"), ("entity2", "D2")))
+    own = relation(("from", SYSTEM), ("to", SYSTEM))
+    mentions = (ASPIRIN, COX, SYSTEM)
+    gold = said_of(FORWARD, own, concepts, mentions=mentions)
+    counts = score_relations([gold], [gold]).counts
+    assert (counts.tp, counts.fp, counts.fn) == (0, 1, 2)
+    both = said_of(FORWARD, mentions=(*mentions, Mention(((13, 16),), "G", source="other")))
+    with pytest.raises(InputError, match="other, sys; choose"):
+        score_relations([gold], [both])
+    assert score_relations([gold], [both], source="gold").counts.tp == 1
+
+
+def test_concepts_of_bc5cdr_and_pubtator_are_the_same() -> None:
+    """The first as BioC names them; a score is no concept."""
+    mentions = Mention(((0, 7),), "Chemical"), Mention(((13, 16),), "Disease")
+    facts = (("Chemical", "D1"), ("Disease", "D2"), ("score", "0.5"))
+    gold = said_of(Relation(type="CID", attributes=facts), mentions=mentions)
+    for ends, right in ((("D2", "D1"), 1), (("D1", "D3"), 0)):
+        found = Relation(
+            type="CID", attributes=tuple(zip(("entity1", "entity2"), ends, strict=True))
+        )
+        counts = score_relations([gold], [said_of(found, mentions=mentions)]).counts
+        assert (counts.tp, counts.fp) == (right, 1 - right)

@@ -187,6 +187,13 @@ def test_other_relations_are_counted(tmp_path: Path, relation: dict[str, Any]) -
     assert [one.code for one in found.events] == ["regions-left-out"]
 
 
+def test_a_relation_to_the_left_begins_at_its_other_end(tmp_path: Path) -> None:
+    left = {**joined("a", "b", "r"), "direction": "left"}
+    found = found_in(tmp_path, [region("a", 0, 4), region("b", 22, 28), left])
+    ends = [(role, key[2]) for role, key in found.relations[0].arguments]
+    assert ends == [("from", ((22, 28),)), ("to", ((0, 4),))]
+
+
 def test_parts_that_overlap_are_one(tmp_path: Path) -> None:
     found = found_in(tmp_path, [region("a", 0, 4), region("b", 2, 10), joined("a", "b")])
     assert spans_of(found) == [((0, 10),)]

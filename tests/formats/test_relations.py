@@ -133,8 +133,8 @@ def in_bioc(path: Path, *relations: object, ids: tuple[object, ...] = (1, 2)) ->
 def test_relations_of_concepts_have_facts_alone(tmp_path: Path) -> None:
     facts = {"relation": "CID", "Chemical": "D001241", "Disease": "D005334", "score": 0.5}
     found = in_bioc(tmp_path / "a.json", {"id": "R0", "infons": facts, "nodes": []})
-    told = (("relation", "CID"), ("Chemical", "D001241"), ("Disease", "D005334"), ("score", "0.5"))
-    assert found.relations == (Relation(attributes=told),)
+    told = (("Chemical", "D001241"), ("Disease", "D005334"), ("score", "0.5"))
+    assert found.relations == (Relation(type="CID", attributes=told),)
     assert write(tmp_path / "b", [found], format="bioc").losses == {}
     assert next(iter(read(tmp_path / "b", format="bioc"))).relations == found.relations
     assert write(tmp_path / "c", [found], format="brat").losses == {"relations": 1}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.formats.test_made_relations import made
 
@@ -46,10 +47,37 @@ def test_a_table_and_json(cli: Cli, files: dict[str, Path]) -> None:
     assert sum(row["tp"] for row in same["types"].values()) == same["micro"]["tp"] > 0
 
 
+def test_a_system_without_relations_has_a_recall_of_0(cli: Cli, files: dict[str, Path]) -> None:
+    result = cli("evaluate", files["gold"], files["none"], "--relations", "--json")
+    (system,) = json.loads(result.out)["systems"]
+    assert (result.code, system["micro"]["recall"], system["micro"]["fp"]) == (0, 0, 0)
+    assert system["micro"]["fn"] > 0
+
+
+def test_one_source_is_chosen(cli: Cli, refused: Refused, tmp_path: Path) -> None:
+    gold = made(1)
+    others = tuple(
+        msgspec.structs.replace(mention, source=name)
+        for mention in gold.mentions
+        for name in ("one", "two")
+    )
+    several = gold.having(mentions=(*gold.mentions, *others))
+    for name, document in (("gold", gold), ("several", several)):
+        write(tmp_path / f"{name}.jsonl", [document])
+    names = tmp_path / "gold.jsonl", tmp_path / "several.jsonl"
+    message = refused("evaluate", *names, "--relations")
+    assert "mentions of one, two; choose one" in message
+    assert "no mention of 'three'" in refused(
+        "evaluate", *names, "--relations", "--source", "three"
+    )
+    result = cli("evaluate", *names, "--relations", "--source", "gold", "--json")
+    (system,) = json.loads(result.out)["systems"]
+    assert system["micro"]["f1"] == 1
+
+
 def test_no_relations_and_options_of_other_scores(refused: Refused, files: dict[str, Path]) -> None:
-    for sides in (("gold", "none"), ("none", "gold")):
-        names = [files[name] for name in sides]
-        assert "none.jsonl has no relations" in refused("evaluate", *names, "--relations")
+    names = files["none"], files["gold"]
+    assert "none.jsonl has no gold relations" in refused("evaluate", *names, "--relations")
     assert "no PRED" in refused("evaluate", files["gold"], "--relations")
     for option in (["--facts"], ["--links"], ["--agreement"], ["--interval"], ["--type", "X"]):
         message = refused("evaluate", files["gold"], files["found"], "--relations", *option)

@@ -150,9 +150,8 @@ def read_relations(
             losses += 1
             continue
         infons = text_facts(relation.infons)
-        yield Relation(
-            type=infons.pop(TYPE, ""), arguments=arguments, attributes=tuple(infons.items())
-        )
+        kind = infons.pop(TYPE, "") or infons.pop("relation", "")  # as BC5CDR calls it
+        yield Relation(type=kind, arguments=arguments, attributes=tuple(infons.items()))
     if losses:
         message = f"relations are not read if they refer to anything but mentions ({losses:,})"
         events.append(make_event("relations-left-out", step=STEP, message=message))

@@ -123,8 +123,10 @@ def read_relations(
         if region.type != RELATION or len(whole) != 2 or PARTS in (region.labels or ()):
             counts[region.type] += 1
             continue
-        facts = (region.meta or {}).get(OURS, {})
-        roles = facts.get("roles") or ROLES.get(region.direction or "", ROLES["right"])
+        direction, facts = region.direction, (region.meta or {}).get(OURS, {})
+        if direction == "left" and "roles" not in facts:
+            whole.reverse()
+        roles = facts.get("roles") or ROLES["bi" if direction == "bi" else "right"]
         for label in region.labels or ("",):
             yield Relation(
                 type=label,

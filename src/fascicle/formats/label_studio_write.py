@@ -101,8 +101,8 @@ def _relation(relation: Relation, ids: Mapping[MentionKey, str]) -> dict[str, An
         "direction": direction or "right",
         "labels": [relation.type] if relation.type else [],
     }
-    if relation.attributes or not direction:
-        own = {} if direction else {"roles": roles}
+    own = {} if direction in ("right", "bi") else {"roles": roles}
+    if relation.attributes or own:
         region["meta"] = {OURS: own, ATTRIBUTES: relation.attributes}
     return region
 

@@ -11,7 +11,6 @@ from fascicle.evaluation.scoring.inputs import check_texts
 from fascicle.evaluation.scoring.relations import score_relations
 from fascicle.evaluation.scoring.scores import Scores, figures_row
 from fascicle.evaluation.systems.predictions import PredictionRequest
-from fascicle.formats.account import EventCounts
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit
 from fascicle.verbs.options import first_given
@@ -20,7 +19,7 @@ from fascicle.verbs.systems import prediction_requests
 from fascicle.verbs.tasks import evaluate as scoring
 
 _NO_MEANING: Final = (
-    "report train train_where unreachable_for model distributions threads interval types source "
+    "report train train_where unreachable_for model distributions threads interval types "
     "gold_column pred_column links linker pack prefix at_least pipeline facts agreement ontology"
 )
 
@@ -32,12 +31,14 @@ def run_relations(args: Any) -> int:
     scoring.refuse_stdin_twice(args.gold, *requests)
     tally = Tally()
     gold_request = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
-    gold = _related(gold_request, events=tally.account.events)
+    gold = scoring.open_gold(gold_request, events=tally.account.events)
     names = scoring.system_names([request.path for request in requests])
     values, texts = [], []
     for name, request in zip(names, requests, strict=True):
-        system = _related(request, events=tally.account.events)
-        strict, ends = _compare(gold, system, allow_missing=args.allow_missing)
+        system = scoring.open_gold(request, events=tally.account.events)
+        strict, ends = _compare(
+            gold, system, source=request.source, allow_missing=args.allow_missing
+        )
         values.append({"name": name, **strict.as_dict(), "ends": figures_row(ends.counts)})
         texts.append(f"{name}\n{_as_text(strict, ends, by_type=args.by_type)}\n")
     tally.say(verbose=args.verbose)
@@ -54,25 +55,24 @@ def _check(args: Any) -> None:
 
 
 def _compare(
-    gold: scoring.Gold, system: scoring.Gold, *, allow_missing: bool
+    gold: scoring.Gold, system: scoring.Gold, *, source: str, allow_missing: bool
 ) -> tuple[Scores, Scores]:
     """Returns the strict scores, and those of the ends alone."""
-    check_texts(gold.documents, system.predictions().hashes)
+    check_texts(gold.documents, system.predictions().of_one_system(source).hashes)
     compare = partial(
-        score_relations, gold.documents, system.documents, allow_missing=allow_missing
+        score_relations,
+        gold.documents,
+        system.documents,
+        source=source,
+        allow_missing=allow_missing,
     )
-    return compare(), compare(ends_only=True)
-
-
-def _related(request: PredictionRequest, *, events: EventCounts) -> scoring.Gold:
-    """Returns the documents of a file, of which at least one has relations."""
-    side = scoring.open_gold(request, events=events)
-    if not any(document.relations for document in side.documents):
+    strict = compare()
+    if not strict.counts.support:
         raise InputError(
-            f"{request.path} has no relations to score; give documents with relations, in a format "
-            "that holds them, such as jsonl"
+            f"{gold.path} has no gold relations to score; give documents with relations, in a "
+            "format that holds them, such as jsonl"
         )
-    return side
+    return strict, compare(ends_only=True)
 
 
 def _as_text(strict: Scores, ends: Scores, *, by_type: bool) -> str:

@@ -1,44 +1,61 @@
 """Scores of relations.
 
 A relation is right if its document has it in the gold: strictly, with the same type and the same
-ends, each with its type and every offset; or by its ends alone, where no type is compared. What
-roles are called does not count. Ends in different roles are in order, and a relation whose roles
-are all the same is not the same as one with an order. The ends of a relation between concepts are
-their identifiers, in any order.
+ends, each with its type and every offset; or by its ends alone, where no type is compared. Ends
+are compared role by role, and ends of one role are in any order. Roles that the two sides call
+otherwise correspond in their usual order. The ends of a relation between concepts are their
+identifiers, in any order.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping
+from functools import partial
+from itertools import chain
 from typing import Any, Final
 
-from fascicle.core.document import Document, Relation
+from fascicle.core.document import GOLD, Document, Relation
 from fascicle.errors import InputError
+from fascicle.evaluation.scoring.inputs import only_source
 from fascicle.evaluation.scoring.scores import Counts, Scores, check_documents, scores_of
 
-_CONCEPTS: Final = ("entity1", "entity2")
+# What identifiers of concepts are called in BioRED; in BC5CDR they are called like their types.
+_CONCEPTS: Final = frozenset({"entity1", "entity2"})
 
 
 def score_relations(
     gold: Iterable[Document],
     predicted: Iterable[Document],
     *,
+    source: str = "",
     ends_only: bool = False,
     allow_missing: bool = False,
 ) -> Scores:
-    """Compares the relations of documents.
+    """Compares the relations between gold mentions with those between the mentions of a system.
 
     Args:
         gold: documents with gold relations.
         predicted: the same documents with those of a system.
+        source: of the mentions of the system; needed if there are several. Relations between
+            concepts are of the source ``gold``.
         ends_only: compare the ends, and no types; the scores then have no types.
         allow_missing: documents that the system lacks count as without relations.
 
     Raises:
-        InputError: documents that only one side has, or two with one id.
+        InputError: documents that only one side has, two with one id, or mentions of several
+            systems.
     """
-    sides = [_identities(side, typed=not ends_only) for side in (gold, predicted)]
+    documents = [*gold], [*predicted]
+    related = [
+        _relations(side, name)
+        for side, name in zip(documents, (GOLD, source or _source(documents[1])), strict=True)
+    ]
+    kinds = {mention.type for side in chain(*documents) for mention in side.mentions}
+    identify = partial(
+        _identity, orders=_usual_orders(related), names=_CONCEPTS | kinds, typed=not ends_only
+    )
+    sides = [_identities(side, identify) for side in related]
     missing = check_documents(*sides, allow_missing=allow_missing)
     compared = {
         identifier: _compare(set(relations), set(sides[1].get(identifier, ())))
@@ -54,29 +71,63 @@ def score_relations(
     )
 
 
-_Identity = tuple[str, bool, tuple[Any, ...]]
+_Identity = tuple[str, tuple[Any, ...]]
+_Related = dict[str, list[Relation]]  # of each document, by its id
 
 
-def _identities(documents: Iterable[Document], *, typed: bool) -> dict[str, list[_Identity]]:
-    """Returns document id -> its relations as they are compared."""
-    relations: dict[str, list[_Identity]] = {}
+def _source(documents: Iterable[Document]) -> str:
+    sources = {mention.source for document in documents for mention in document.mentions}
+    return GOLD if sources <= {GOLD} else only_source(sources)
+
+
+def _relations(documents: Iterable[Document], source: str) -> _Related:
+    related: _Related = {}
     for document in documents:
-        if document.id in relations:
+        if document.id in related:
             raise InputError(
                 f"the document id {document.id!r} occurs twice; give each document an id of its own"
             )
-        relations[document.id] = [_identity(item, typed=typed) for item in document.relations]
-    return relations
+        related[document.id] = [item for item in document.relations if _is_of(item, source)]
+    return related
 
 
-def _identity(relation: Relation, *, typed: bool) -> _Identity:
-    """Returns the type of a relation, whether its ends have an order, and its ends."""
-    ends: list[Any] = [(kind * typed, spans) for _, (_, kind, spans) in relation.arguments]
-    if not ends:
-        facts = dict(relation.attributes)
-        ends = [facts[name] for name in _CONCEPTS if name in facts] or list(relation.attributes)
-    is_directed = len({role for role, _ in relation.arguments}) > 1
-    return relation.type * typed, is_directed, tuple(ends if is_directed else sorted(ends))
+def _is_of(relation: Relation, source: str) -> bool:
+    return ({key[0] for _, key in relation.arguments} or {GOLD}) == {source}
+
+
+def _usual_orders(sides: Iterable[_Related]) -> dict[frozenset[str], tuple[str, ...]]:
+    """Returns the most frequent order of each set of roles."""
+    orders = Counter(
+        tuple(dict(relation.arguments)) for side in sides for relation in chain(*side.values())
+    )
+    return {frozenset(order): order for order, _ in reversed(orders.most_common())}
+
+
+def _identities(
+    related: _Related, identify: Callable[[Relation], _Identity]
+) -> dict[str, list[_Identity]]:
+    """Returns document id -> its relations as they are compared."""
+    return {name: list(map(identify, relations)) for name, relations in related.items()}
+
+
+def _identity(
+    relation: Relation,
+    *,
+    orders: Mapping[frozenset[str], tuple[str, ...]],
+    names: Container[str],
+    typed: bool,
+) -> _Identity:
+    """Returns the type of a relation, and the ends of each role; those of concepts have one of the
+    ``names``.
+    """
+    ends: defaultdict[str, list[Any]] = defaultdict(list)
+    for role, (_, kind, spans) in relation.arguments:
+        ends[role].append((kind * typed, spans))
+    order = orders[frozenset(ends)]
+    if not order:
+        facts = relation.attributes
+        order, ends[""] = ("",), [fact for name, fact in facts if name in names] or list(facts)
+    return relation.type * typed, tuple(tuple(sorted(ends[role])) for role in order)
 
 
 def _compare(gold: set[_Identity], predicted: set[_Identity]) -> dict[str, Counts]:
