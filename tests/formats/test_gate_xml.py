@@ -8,7 +8,9 @@ import pytest
 from tests.formats.oracle.judging import Outcome, outcome
 
 from fascicle.core.document import GOLD
-from fascicle.formats import detect
+from fascicle.errors import FormatError
+from fascicle.formats import ReadReport, detect
+from fascicle.formats import read as read_files
 
 HEAD = """<?xml version='1.0' encoding='UTF-8'?>
 <GateDocument version="3">
@@ -99,6 +101,49 @@ def test_an_annotation_without_its_node_is_refused(tmp_path: Path, node: int) ->
     found = read(tmp_path, sets(Key=annotation("Drug", 3, node)))
     assert not found.documents
     assert f"the node '{node}', which is not in the text" in str(found)
+
+
+def test_an_empty_key_is_gold_and_other_sets_are_not(tmp_path: Path) -> None:
+    (document,) = read(tmp_path, sets(Key="", Sys=annotation("Drug", 3, 10))).documents
+    assert [one.source for one in document.mentions] == ["Sys"]
+    body = sets(Key=annotation("Drug", 3, 10), gold=annotation("Drug", 10, 17))
+    (document,) = read(tmp_path, body).documents
+    assert [one.source for one in document.mentions] == [GOLD, "gate-gold"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "second", "ranges"),
+    [
+        ("Sentence", (3, 17), ((0, 9),)),
+        ("Token", (10, 10), ((0, 9),)),
+        ("Token", (0, 10), ((0, 9),)),
+    ],
+)
+def test_words_and_sentences_that_overlap_or_are_empty_are_counted(
+    tmp_path: Path, kind: str, second: tuple[int, int], ranges: tuple[tuple[int, int], ...]
+) -> None:
+    outcome = read(tmp_path, sets(Key=annotation(kind, 0, 10) + annotation(kind, *second)))
+    (document,) = outcome.documents
+    lost = 0 if second == (0, 10) else 1  # the same place twice loses nothing
+    assert outcome.said == ({"loss parts-left-out": lost} if lost else {})
+    assert (document.words or document.sentences) == ranges
+
+
+def test_an_annotation_without_a_type_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "paper.xml"
+    path.write_text(f"{HEAD}{sets(Key=annotation('', 3, 10))}</GateDocument>", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"paper\.xml.*type"):
+        list(read_files(path))
+    report = ReadReport()
+    report.aside.keep_going = True
+    assert not list(read_files(path, report=report))
+    assert report.aside.count == 1
+
+
+def test_an_empty_list_has_no_item(tmp_path: Path) -> None:
+    empty = feature("matches", "", "java.util.ArrayList", items="java.lang.Integer")
+    (document,) = read(tmp_path, sets(Key=annotation("Drug", 3, 10, empty))).documents
+    assert document.mentions[0].attributes == (("matches", "[]"),)
 
 
 def test_an_annotation_of_no_characters_is_counted(tmp_path: Path) -> None:

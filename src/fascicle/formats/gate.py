@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Event
+from fascicle.core.effects import make_event
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.formats.collect import MentionCollector, text_facts
@@ -76,9 +77,10 @@ def make_document(
 ) -> Document:
     """Makes a document from one of GATE.
 
-    The mentions of the only set, of ``Key``, or else of the set without a name are gold; other sets
-    are sources of their own. Features are attributes. Annotations of the types ``Token`` and
-    ``Sentence`` are words and sentences. Tags of the original file are left out.
+    The mentions of ``Key``, if there is such a set, of the only set, or else of the set without a
+    name are gold; other sets are sources of their own. Features are attributes. Annotations of the
+    types ``Token`` and ``Sentence`` are words and sentences. Tags of the original file are left
+    out.
 
     Args:
         stated: what the file has.
@@ -96,22 +98,29 @@ def make_document(
     convert = conversion(stated.text, UTF16) if stated.offset_type == _JAVA else int
     collector = MentionCollector(stated.text, step=STEP)
     mentions = _mentions(stated)
-    gold = _KEY if _KEY in mentions else "" if "" in mentions else next(iter(mentions), "")
+    sources = _sources(stated, mentions)
     for name, layer in mentions.items():
         for annotation in layer:
             collector.add(
                 convert_spans([(annotation.start, annotation.end)], convert),
                 annotation.type,
                 attributes=tuple(text_facts(annotation.features).items()),
-                source=GOLD if name == gold else name or STEP,
+                source=sources.get(name, name),
             )
+    notes = [*events, *_markup_note(stated)]
     return collector.document(
         identifier,
-        sentences=_ranges(stated, _SENTENCE, convert),
-        words=_ranges(stated, _WORD, convert),
+        sentences=_ranges(stated, _SENTENCE, convert, events=notes),
+        words=_ranges(stated, _WORD, convert, events=notes),
         meta={**meta, **text_facts(stated.features)},
-        events=(*events, *_markup_note(stated)),
+        events=notes,
     )
+
+
+def _sources(stated: GateDocument, mentions: Iterable[str]) -> dict[str, str]:
+    """Returns the sources of sets that are called otherwise; ``mentions`` are sets with some."""
+    names = [_KEY] if _KEY in stated.annotation_sets else sorted(mentions, key=bool)
+    return {"": STEP, GOLD: f"{STEP}-{GOLD}", next(iter(names), ""): GOLD}
 
 
 def _markup_note(stated: GateDocument) -> Iterator[Event]:
@@ -132,12 +141,21 @@ def _mentions(stated: GateDocument) -> dict[str, list[GateAnnotation]]:
     return mentions
 
 
-def _ranges(stated: GateDocument, kind: str, convert: Conversion) -> tuple[Span, ...] | None:
-    """Returns the annotations of a type in the first set that has it; ``None`` if there are
-    none.
+def _ranges(
+    stated: GateDocument, kind: str, convert: Conversion, *, events: list[Event]
+) -> tuple[Span, ...] | None:
+    """Returns the annotations of a type in the first set that has it, and counts those that overlap
+    one before them or hold no text; ``None`` if there are none.
     """
     for layer in stated.annotation_sets.values():
-        places = [(place.start, place.end) for place in layer.annotations if place.type == kind]
+        places = {(place.start, place.end) for place in layer.annotations if place.type == kind}
+        ranges: list[Span] = []
+        for start, end in convert_spans(sorted(places), convert):
+            if (ranges[-1][1] if ranges else 0) <= start < end <= len(stated.text):
+                ranges.append((start, end))
+        if losses := len(places) - len(ranges):
+            message = f"{plural(losses, 'annotation')} {kind} left out: empty, or overlap others"
+            events.append(make_event("parts-left-out", step=STEP, message=message))
         if places:
-            return convert_spans(sorted(set(places)), convert)
+            return tuple(ranges) or None
     return None

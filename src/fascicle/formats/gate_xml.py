@@ -16,7 +16,7 @@ from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
-from fascicle.errors import FormatError, Place
+from fascicle.errors import FormatError, Place, explain_errors
 from fascicle.formats.gate import (
     STEP,
     GateAnnotation,
@@ -38,13 +38,14 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Args:
         source: the file; its name is the id of its document.
         options: none.
-        report: not used.
+        report: a document that cannot be read is set aside.
 
     Raises:
-        FormatError: no well-formed XML, or an annotation without its nodes.
+        FormatError: no well-formed XML, or an annotation without its nodes or its type.
     """
     for place, root in elements(source, ("GateDocument",)):
-        yield _document(root, source.name, place)
+        with report.aside.one(), explain_errors("no document of GATE", at=place):
+            yield _document(root, source.name, place)
 
 
 def _document(root: Element, identifier: str, place: Place) -> Document:
@@ -96,9 +97,8 @@ def _features(element: Element) -> dict[str, Any]:
         value = feature.find("Value")
         if value is not None:
             text = value.text or ""
-            features[feature.findtext("Name", "")] = (
-                text.split(";") if _ITEMS in value.attrib else text
-            )
+            items = text.split(";") if text else []
+            features[feature.findtext("Name", "")] = items if _ITEMS in value.attrib else text
     return features
 
 
