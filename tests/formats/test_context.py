@@ -6,12 +6,15 @@ import csv
 import io
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from fascicle import cli
 from fascicle.core.document import Document, Mention, Section
+from fascicle.errors import InputError
 from fascicle.formats import write
 from fascicle.formats.context import CONTEXT, context_of
+from fascicle.formats.tables import TableOptions
 
 TITLE = "A trial of lithium."
 REST = "Nobody knew it. =Lithium was given for mania, and it helped."
@@ -102,6 +105,37 @@ def test_a_workbook_of_mentions_has_a_heading_and_a_filter(tmp_path: Path) -> No
     assert [cell.font.bold for cell in sheet[1]] == [True] * 12
     assert [cell.value for cell in sheet[2]][2:4] == [11, 18]
     assert sheet["L3"].value == "abstract"
+
+
+def test_a_long_sentence_is_cut_to_a_cell_of_excel(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    mention = Mention(((0, 4),), "X")
+    document = Document(id="d", text="word " * 8_000, mentions=(mention,), meta={"year": "2020"})
+    options = TableOptions(with_context=True, meta=("year",))
+    write(tmp_path / "a.xlsx", [document], options=options)
+    (row,) = openpyxl.load_workbook(tmp_path / "a.xlsx").active.iter_rows(2, values_only=True)
+    assert (row[10], row[12]) == (("word " * 8_000)[:32_767], "2020")
+    write(tmp_path / "a.tsv", [document], options=options)
+    assert "word " * 7_999 in (tmp_path / "a.tsv").read_text(encoding="utf-8")
+    full = msgspec.structs.replace(document, meta={"year": "2" * 40_000})
+    with pytest.raises(InputError, match="has a text of more than 32,767"):
+        write(tmp_path / "b.xlsx", [full], options=options)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (("--meta", "text,start"), "text"),
+        (("--meta", "year", "--meta", "year"), "year"),
+        (("--context", "--meta", "sentence"), "sentence"),
+    ],
+)
+def test_no_column_is_there_twice(
+    options: tuple[str, ...], name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert table(tmp_path, "c.csv", *options, code=2) == b""
+    assert f"would have the column '{name}' twice" in capsys.readouterr().err
+    assert b"sentence" in table(tmp_path, "d.csv", "--meta", "sentence")
 
 
 def test_other_formats_refuse_the_columns(

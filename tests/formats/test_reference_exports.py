@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from fascicle.core.files import archive
+from fascicle.core.files.source import Source
 from fascicle.errors import FormatError
-from fascicle.formats import ReadReport, read
+from fascicle.formats import ReadReport, bibtex, read
 from fascicle.formats.detection import detect
 from fascicle.formats.report import FailedDocuments
 from fascicle.formats.tex import read_tex
@@ -96,6 +97,49 @@ def test_a_damaged_entry_is_set_aside_and_the_next_is_read(tmp_path: Path) -> No
         "a value of the entry does not end; close its braces",
         "the entry lacks a name with = behind it, or its end; see its commas and braces",
     ]
+
+
+def test_the_facts_of_an_entry_are_those_of_a_citation(tmp_path: Path) -> None:
+    path = tmp_path / "a.bib"
+    path.write_text(
+        "@article{a, title={On}, date = {2020-05-01}, doi = {https://doi.org/10.1/a_b}}\n"
+        "@article{b, title={On}, year = {in press}, date = 2021, doi = {10.1234/x}}\n"
+        "@article{c, title={On}, year = {soon}, doi = {https://doi.org/10.1234/a\\_b}}\n",
+        encoding="utf-8",
+    )
+    kind = {"publication-types": "article"}
+    documents = list(read(path))
+    assert [document.meta for document in documents] == [
+        {"year": "2020", **kind},
+        {"doi": "10.1234/x", "year": "2021", **kind},
+        {"doi": "10.1234/a_b", **kind},
+    ]
+    assert [event.message for event in documents[2].events if "year" in event.message]
+
+
+class _Counted(str):
+    """A text that counts the characters that are looked at to count lines."""
+
+    __slots__ = ("seen",)
+
+    def count(self, text: str, start: int = 0, end: int = 0) -> int:  # type: ignore[override]
+        self.seen = getattr(self, "seen", 0) + end - start
+        return super().count(text, start, end)
+
+
+TEXT = _Counted("\n\n@article{a, title={On}}\n" * 200 + "@article{b, title}")
+
+
+class _CountedSource(Source):
+    def text(self) -> str:
+        return TEXT
+
+
+def test_the_line_of_an_entry_is_counted_from_the_entry_before() -> None:
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
+    assert len(list(bibtex.read(_CountedSource(path="a.bib"), None, report))) == 200
+    assert "a.bib:601: " in report.aside.sentences[0]
+    assert 0 < TEXT.seen <= len(TEXT)
 
 
 def test_dumps_of_semantic_scholar_keep_their_ids(tmp_path: Path) -> None:

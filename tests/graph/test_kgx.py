@@ -17,7 +17,7 @@ from tests.support.concepts import BARE, DOCUMENTS, FOXO, LITHIUM, SHORT, TREMOR
 
 from fascicle import cli
 from fascicle.core.document import Document, Link
-from fascicle.errors import InputError
+from fascicle.errors import InputError, UsageError
 from fascicle.formats import write
 from fascicle.graph import counts as counting
 from fascicle.graph.kgx import GraphTotals, document_curie, write_graph
@@ -257,6 +257,13 @@ def test_ids_become_curies() -> None:
     assert document_curie("PMC22", "x") == "PMC:22"
     assert document_curie("doi:10.1/a", "x") == "doi:10.1/a"
     assert document_curie("my file/1.txt", "x") == "x:my%20file%2F1.txt"
+
+
+@pytest.mark.parametrize("prefix", ["", "PMID:", "a:b", "my docs", "1", "ä"])
+def test_a_prefix_that_no_curie_has_is_refused(prefix: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^the prefix .* is not allowed; give letters"):
+        write_graph(DOCUMENTS, tmp_path / "graph", prefix=prefix)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_command_reads_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

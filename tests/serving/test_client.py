@@ -288,6 +288,16 @@ def test_pauses_are_bounded_and_heed_the_service(attempt: int, told: str) -> Non
         assert pause >= (3 if told == "3" else 0)
 
 
+def test_older_and_newer_names_of_a_choice_exclude_each_other() -> None:
+    with pytest.raises(UsageError, match=r"^min_score is an older name of threshold: give thresh"):
+        calls.annotate_options({"threshold": 0.5, "min_score": 0.1})
+
+
+def test_one_type_may_be_a_text() -> None:
+    assert calls.annotate_options({"only": "Gene"}).params == {"only": "Gene"}
+    assert calls.annotate_options({"types": ["Gene", "X"]}).params == {"only": "Gene,X"}
+
+
 @given(st.lists(st.integers(0, 2 * calls.PORTION), max_size=30))
 def test_portions_hold_everything_once(sizes: list[int]) -> None:
     given = [("a", "x" * size) for size in sizes]

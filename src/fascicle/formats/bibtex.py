@@ -14,6 +14,7 @@ from typing import Final
 from fascicle.core.document import Document
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, Place
+from fascicle.formats.citations import fact_text
 from fascicle.formats.extraction import collapse, field_note, join_sections
 from fascicle.formats.handlers import Reader
 from fascicle.formats.inline import read_markup
@@ -58,15 +59,15 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         FormatError: an entry that breaks the rules of BibTeX.
     """
     text, strings = source.text(), {month: month for month in _MONTHS.split()}
-    starts = list(ENTRY.finditer(text))
+    starts, line, at = list(ENTRY.finditer(text)), 1, 0
     for number, start in enumerate(starts):
+        line, at = line + text.count("\n", at, start.start()), start.start()
         kind = start[1].lower()
         if kind in _NO_REFERENCE:
             continue
         end = starts[number + 1].start() if number + 1 < len(starts) else len(text)
-        place = Place(source.path, text.count("\n", 0, start.start()) + 1)
         with report.aside.one():
-            entry = _Entry(text[start.end() : end], place, strings)
+            entry = _Entry(text[start.end() : end], Place(source.path, line), strings)
             if kind == _STRING:
                 strings |= dict(entry.fields())
             else:
@@ -129,11 +130,13 @@ def _document(key: str, kind: str, fields: Mapping[str, str]) -> Document:
         read_markup(values.get(name, ""), line).strip() for name in ("title", "abstract")
     )
     text, sections = join_sections([("title", title), ("abstract", abstract)], between=_BETWEEN)
-    sources = {fact: next(filter(values.get, names), "") for fact, names in _META.items()}
-    meta = {fact: values[name] for fact, name in sources.items() if name}
-    unread = sorted(
-        name for name in values.keys() - {"title", "abstract", *sources.values()} if values[name]
-    )
+    meta, used = dict[str, str](), {"title", "abstract"}
+    for fact, names in _META.items():
+        for name in names:
+            if fact not in meta and (value := fact_text(fact, [values.get(name, "")])):
+                meta[fact] = value
+                used.add(name)
+    unread = sorted(name for name in values.keys() - used if values[name])
     events = (*field_note(unread, step=_STEP), *line.events(_STEP))
     meta["publication-types"] = kind
     return Document(id=key, text=text, sections=sections, meta=meta, events=events)

@@ -228,10 +228,10 @@ class _Values:
         self._read: set[str] = set()
 
     def get(self, names: Iterable[str], kind: str = "") -> str:
-        """Returns the value of the first tag that has one, see `_fact`; empty if none has."""
+        """Returns the value of the first tag that has one, see `fact_text`; empty if none has."""
         for name in names:
             own_kind = "doi" if name in self._tags.meta["doi"] else kind
-            if name in self._fields and (value := _fact(own_kind, self._fields[name])):
+            if name in self._fields and (value := fact_text(own_kind, self._fields[name])):
                 self._read.add(name)
                 return value
         return ""
@@ -263,7 +263,7 @@ def _make_document(place: Place, fields: _Fields, tags: Tags) -> Document | Form
     return _document(identifier, parts, facts, place, between=tags.between, events=events)
 
 
-def _fact(kind: str, values: Sequence[str]) -> str:
+def fact_text(kind: str, values: Sequence[str]) -> str:
     """Returns values as one text: a DOI, a year, running text, or several with ``|`` between
     them.
     """

@@ -127,8 +127,10 @@ def _sheet_events(sheet: Sheet, unread: Sequence[Sheet]) -> Iterator[Event]:
 
 class _Sheet(Rows):
     """Encoder of the rows of documents as lines of a TSV, with what a cell of Excel cannot hold
-    replaced.
+    replaced, and long context cut.
     """
+
+    most = _MAX_CELL
 
     def __init__(self, options: TableOptions) -> None:
         super().__init__(TSV, options)
@@ -137,7 +139,7 @@ class _Sheet(Rows):
         lines = super().__call__(document, report).decode()
         if max(map(len, re.split("[\t\n]", lines))) > _MAX_CELL:
             raise InputError(
-                f"document {document.id!r} has a mention of more than {_MAX_CELL:,} characters, "
+                f"document {document.id!r} has a text of more than {_MAX_CELL:,} characters, "
                 "which no cell of Excel holds; write CSV instead",
                 key=document.id,
             )

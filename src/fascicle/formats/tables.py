@@ -14,6 +14,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ import msgspec
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import AMBIGUOUS, Link, display_identifier, is_curie, parse_link
+from fascicle.errors import UsageError
 from fascicle.formats.brat_lines import join_fragments
 from fascicle.formats.context import CONTEXT, context_of
 from fascicle.formats.handlers import WriteOne, Writer, check_name, open_frame
@@ -254,16 +256,36 @@ class TableOptions:
     with_context: bool = False
     meta: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Checks that each column is there once."""
+        names = Counter((*HEADER, *self.columns))
+        for name in self.meta:
+            if names[name] > 1:
+                raise UsageError(
+                    f"the table would have the column {name!r} twice; leave it out of meta"
+                )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the further columns."""
+        more = (*(TEXT, *LINKS) * self.with_text, *(ATTRIBUTES,) * self.with_attributes)
+        return (*more, *CONTEXT * self.with_context, *self.meta)
+
 
 class Rows:
-    """Encoder of the rows of documents, or of predictions."""
+    """Encoder of the rows of documents, or of predictions.
+
+    Attributes:
+        most: characters of a cell of `CONTEXT`; by default all.
+    """
+
+    most: int | None = None
 
     def __init__(self, table: PlainTable, options: TableOptions) -> None:
         """Creates an encoder for a kind of table; ``header`` is the first line."""
         self._table = table
         self._options = options
-        more = [*(TEXT, *LINKS) * options.with_text, *(ATTRIBUTES,) * options.with_attributes]
-        self.header = table.header((*more, *CONTEXT * options.with_context, *options.meta))
+        self.header = table.header(options.columns)
 
     def __call__(self, document: Any, report: WriteReport) -> bytes:
         """Returns the rows of one document or prediction."""
@@ -281,7 +303,7 @@ class Rows:
         if not self._options.with_context:
             return lambda mention: meta
         around = context_of(document)
-        return lambda mention: (*around(mention), *meta)
+        return lambda mention: (*(cell[: self.most] for cell in around(mention)), *meta)
 
 
 def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[WriteOne]:

@@ -26,7 +26,7 @@ from fascicle.core.files.atomic import atomic_folder
 from fascicle.core.mention import is_curie
 from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import shorten
-from fascicle.errors import InputError
+from fascicle.errors import InputError, UsageError
 from fascicle.graph.counts import ConceptBase, ConceptCounts, PairCounts
 from fascicle.graph.evidence import UNKNOWN, DocumentConcepts, Support, evidence_of, support_of
 from fascicle.text.segment import segmenter
@@ -113,9 +113,15 @@ def write_graph(
         overwrite: replace a graph.
 
     Raises:
+        UsageError: a prefix that no CURIE can have.
         InputError: no mention has a link.
         OutputError: the folder exists, or the place cannot be written.
     """
+    if ":" in prefix or not is_curie(f"{prefix}:0"):
+        raise UsageError(
+            f"the prefix {prefix!r} is not allowed; give letters, digits, dots, underscores and "
+            "hyphens, with a letter first, such as PMID"
+        )
     totals = GraphTotals()
     with (
         atomic_folder(folder, kind=KIND, overwrite=overwrite) as place,

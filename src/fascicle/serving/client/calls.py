@@ -14,7 +14,7 @@ import msgspec
 from fascicle.core import codec
 from fascicle.core.document import Document, TextInput
 from fascicle.core.stream import to_documents
-from fascicle.errors import CODES, FascicleError, InputError
+from fascicle.errors import CODES, FascicleError, InputError, UsageError
 from fascicle.serving.records import Problem, RawAnswer, RawAnswers
 
 _T = TypeVar("_T")
@@ -100,14 +100,21 @@ class AnnotateOptions:
         values = {
             "pipeline": self.pipeline,
             "threshold": self.threshold or "",
-            "only": ",".join(self.only),
+            "only": self.only if isinstance(self.only, str) else ",".join(self.only),
             "links": "" if self.links else "false",
         }
         return {name: value for name, value in values.items() if value != ""}
 
 
 def annotate_options(choice: Mapping[str, Any]) -> AnnotateOptions:
-    """Makes the options of the arguments of a method; older names of them are read."""
+    """Makes the options of the arguments of a method; older names of them are read.
+
+    Raises:
+        UsageError: an older name, and the newer one.
+    """
+    for older, name in _NEWER.items():
+        if older in choice and name in choice:
+            raise UsageError(f"{older} is an older name of {name}: give {name} alone")
     return AnnotateOptions(**{_NEWER.get(name, name): value for name, value in choice.items()})
 
 
