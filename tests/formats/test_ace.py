@@ -129,6 +129,16 @@ def test_mentions_of_relations_are_relations(tmp_path: Path, of_2004: bool) -> N
     assert document.events == ()
 
 
+def test_a_relation_without_all_of_its_entities_is_counted(tmp_path: Path) -> None:
+    ends = (("Arg-1", "E1-0"), ("Arg-2", "E2-1"), ("Arg-3", "E4-3"))
+    xml = apf(TEXT, more=related(*ends))
+    start = xml.index("<charseq", xml.index('ID="E4-3"'))
+    xml = xml[:start] + xml[start:].replace('START="', 'START="9', 1).replace('END="', 'END="9', 1)
+    (document,) = _read(place(tmp_path, xml=xml))
+    assert not document.relations
+    assert {event.code for event in document.events} == {"offset-outside", "relations-left-out"}
+
+
 def test_a_relation_without_two_entities_is_counted(tmp_path: Path) -> None:
     times = related(("Arg-1", "E1-0"), ("Arg-2", "E2-1"), ("Time-Within", "T1-1"))
     gone = related(("Arg-1", "E1-0"), ("Arg-2", "E9-9")) * 2

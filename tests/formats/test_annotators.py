@@ -12,7 +12,7 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
-from fascicle.formats import detect, read
+from fascicle.formats import ReadReport, detect, read
 from fascicle.formats.conll import ConllOptions
 
 CONLL_2012 = """#begin document (bc/cctv/00/cctv_0000); part 000
@@ -88,6 +88,8 @@ def test_names_in_the_last_column_of_conllu(tmp_path: Path) -> None:
         ("E-Disease", ("_", "_"), "the Parkinson 's"),
         ("O", ("_", "_"), ""),
         ("_", ("ner=S-Disease", "ner=O"), "Parkinson"),
+        ("S-Name", ("ner=S-Disease", "_"), "Parkinson"),
+        ("S-Name", ("_", "ner=S-Disease"), "'s"),
         ("B-Disease", ("NE=B-Disease", "NE=I-Disease"), "Parkinson 's disease"),
     ],
 )
@@ -109,6 +111,42 @@ def test_a_tag_beside_a_token_of_several_words_of_conllu_is_theirs(
     assert documents[0].text == "the Parkinson 's disease"
     assert found(documents) == [[(name, "Disease")] if name else []]
     assert not documents[0].events
+
+
+def test_no_name_of_conllu_goes_on_behind_its_token(tmp_path: Path) -> None:
+    """Word 3 of the token is not there; neither the next word nor the next sentence has its tag."""
+    blank = "\t_" * 7
+    rows = [f"1-3\tzum{blank}\tner=S-ORG", f"1\tzu{blank}\t_", f"2\tdem{blank}\t_"]
+    after = [f"4\tBonn{blank}\t_", "", f"1\tdie{blank}\t_", f"2\tUni{blank}\t_"]
+    documents = of(tmp_path, "a.conllu", "\n".join([*rows, *after]) + "\n")
+    assert found(documents) == [[("zu dem", "ORG")], []]
+
+
+@pytest.mark.parametrize("content", ["conllu", "2012"])
+def test_no_name_goes_on_behind_a_sentence_set_aside(tmp_path: Path, content: str) -> None:
+    blank = "\t_" * 7
+    rows = [
+        f"1\tin{blank}\t_\n",
+        f"1-3\tzum{blank}\tner=S-ORG\n1\tzu{blank}\tner=wrong",
+        f"1\tdie{blank}\t_\n2\tUni{blank}\t_\n",
+    ]
+    if content == "2012":
+        lines = [f"a\t0\t0\t{word}{blank}" for word in ("in", "zu", "dem", "die")]
+        ends = ("*", "(ORG*", "(ORG*", "*")
+        shown = [f"{line[:-2]}\t{end}\t-" for line, end in zip(lines, ends, strict=True)]
+        rows = [
+            f"#begin document (a); part 000\n{shown[0]}\n",
+            "\n".join(shown[1:3]),
+            f"{shown[3]}\n\n#end document",
+        ]
+    path = tmp_path / "a.conll"
+    path.write_text("\n".join([rows[0], rows[1], "", rows[2]]))
+    report = ReadReport()
+    report.aside.keep_going = True
+    options = ConllOptions(documents="sentence")
+    documents = list(read(path, format="conll", options=options, report=report))
+    assert report.aside.count == 1
+    assert found(documents) == [[], []]
 
 
 def test_a_file_of_one_pair_of_spacy(tmp_path: Path) -> None:

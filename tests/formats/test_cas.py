@@ -141,6 +141,7 @@ LAYERS = (
         {"negated": "uima.cas.Boolean", "grade": "uima.cas.Integer", "value": STRING},
     ),
     described("custom.Host", {"links": FSARRAY}),
+    described("custom.Numbered", {"note": STRING, "codes": "uima.cas.IntegerArray"}),
     described("custom.Link", {"role": STRING, "target": "uima.tcas.Annotation"}, "uima.cas.TOP"),
     described(COREFERENCE, {"next": COREFERENCE, "referenceType": STRING}),
     described("org.dkpro.core.api.xml.type.XmlElement", {"qName": STRING}),
@@ -231,6 +232,20 @@ def test_a_slot_of_what_is_no_mention_is_counted(tmp_path: Path) -> None:
     assert [(event.code, event.message) for event in found.events] == [
         ("relations-left-out", "not read: 1")
     ]
+
+
+def test_texts_and_numbers_are_no_slots(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(
+        several(
+            {"_InitialView": "No tremor."},
+            structure(11, "custom.Numbered", (0, 2), note="", **{"@codes": 20}),
+            {"%ID": 20, "%TYPE": "uima.cas.IntegerArray", "%ELEMENTS": [1, 2]},
+        )
+    )
+    (found,) = read(path)
+    assert [mention.type for mention in found.mentions] == ["Numbered"]
+    assert (found.relations, found.events) == ((), ())
 
 
 def test_each_view_with_a_text_is_a_document(tmp_path: Path) -> None:

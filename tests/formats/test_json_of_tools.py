@@ -126,6 +126,19 @@ def test_relations_of_records_are_relations(
     assert document.events == ()
 
 
+def test_ends_of_prodigy_name_one_of_two_mentions_at_a_place(tmp_path: Path) -> None:
+    spans = [{**SPANS[0], "label": "Drug"}, *SPANS]
+    ends = {"head_span": SPANS[0], "child_span": SPANS[1], "label": "causes"}
+    document = _only(tmp_path, {"text": TEXT, "spans": spans, "relations": [ends]})
+    (relation,) = document.relations
+    assert [key[1] for _, key in relation.arguments] == [one["label"] for one in SPANS]
+    unnamed = {"start": SPANS[0]["start"], "end": SPANS[0]["end"]}
+    document = _only(
+        tmp_path, {"text": TEXT, "spans": spans, "relations": [{**ends, "head_span": unnamed}]}
+    )
+    assert document.relations[0].arguments[0][1][1] == "Drug"
+
+
 def test_relations_of_tags_and_sentences_name_the_mentions_of_their_record(tmp_path: Path) -> None:
     related = {"relations": [{"type": "r", "head": 1, "tail": 0}]}
     tags = {"tokens": [["a", "b"], ["c"]], "tags": ["B-X", "O", "B-Y"], **related}

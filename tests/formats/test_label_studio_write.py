@@ -194,6 +194,17 @@ def test_a_relation_to_the_left_begins_at_its_other_end(tmp_path: Path) -> None:
     assert ends == [("from", ((22, 28),)), ("to", ((0, 4),))]
 
 
+def test_ids_of_regions_are_those_of_their_prediction(tmp_path: Path) -> None:
+    first = [region("a", 0, 4), region("b", 22, 28), joined("a", "b", "r")]
+    second = [region("a", 6, 10), region("b", 11, 14)]
+    task = {"id": 1, "data": {"text": SKIN}}
+    task["predictions"] = [{"model_version": "m", "result": result} for result in (first, second)]
+    (tmp_path / "a.json").write_text(json.dumps([task]))
+    (found,) = read(tmp_path / "a.json")
+    (relation,) = found.relations
+    assert [key[2] for _, key in relation.arguments] == [((0, 4),), ((22, 28),)]
+
+
 def test_parts_that_overlap_are_one(tmp_path: Path) -> None:
     found = found_in(tmp_path, [region("a", 0, 4), region("b", 2, 10), joined("a", "b")])
     assert spans_of(found) == [((0, 10),)]

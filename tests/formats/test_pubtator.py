@@ -130,6 +130,8 @@ def test_one_id_twice(tmp_path: Path) -> None:
         ("0\t1\ta\tX\n", "before any title line"),
         ("1|t|a\n1\t0\t1\ta\n", "a mention needs the columns"),
         ("1|t|a\n1\t0\tx\ta\tX\n", "a mention needs the columns"),
+        ("1|t|a\n1\t 0\t1\ta\tX\tD1\n", "start ' 0', end '1'"),
+        ("1|t|a\n1\t0.0\t1\ta\tX\tD1\n", "start '0.0', end '1'"),
         ("1|t|a\nsome words\n", "allowed are id|t|title"),
         ("1|t|a\n1|a|b\n1|a|c\n", "two .a. lines"),
         (" |t|a\n", "without a document id"),
@@ -272,6 +274,7 @@ ENDS = (("entity1", "D1"), ("entity2", "D2"))
     [
         Relation(type="CID", arguments=(("", ("gold", "X", ((0, 1),))),), attributes=ENDS),
         Relation(type="7", attributes=ENDS),
+        Relation(type=" 7.0", attributes=ENDS),
         Relation(type="a\tb", attributes=ENDS),
         Relation(type="a", attributes=(*ENDS, ("novel", "x\ty"))),
         Relation(type="a", attributes=(("entity1", "D\n1"), ENDS[1])),

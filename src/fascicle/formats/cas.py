@@ -169,11 +169,10 @@ def _fact(value: object) -> str:
 
 
 def _links(value: Any) -> list[Any]:
-    """Returns the annotations in a slot, or the links to them."""
+    """Returns the annotations in a slot, or the links to them; texts and numbers are neither."""
     annotations = getattr(value, "elements", value)
-    if isinstance(annotations, list):
-        return annotations
-    return [] if annotations is None else [annotations]
+    listed = annotations if isinstance(annotations, list) else [annotations]
+    return [item for item in listed if hasattr(item, "type")]
 
 
 def _in_text(spans: set[Span], text: str) -> tuple[Span, ...] | None:

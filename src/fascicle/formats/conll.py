@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final, TypeVar
@@ -173,7 +173,7 @@ class _Parser:
         self._missing = 0
         self._width: int | None = None  # columns of the rows, known after the first sentence
         # of a kind with rules of its own
-        self._of_row: Callable[[Sequence[str]], _Row | None] | None = None
+        self._of_row: Conll2012Rows | ConlluRows | None = None
         # line and number of columns of each row before that
         self._first_widths: list[tuple[int, int]] = []
         self._uneven: list[int] = []
@@ -182,12 +182,14 @@ class _Parser:
     def sentences(self) -> Iterator[_Parsed]:
         first = 1
         for lines, end in self._groups():
+            self._of_row = self._of_row and type(self._of_row)()  # no name goes on behind an error
             if (sentence := self._sentence(lines, first)) is not None:
                 self.breaks += end is not None
                 yield sentence
             first += len(lines) + 1
             if end:
-                self._of_row = Conll2012Rows() if end.startswith(BEGIN) else self._of_row
+                if end.startswith(BEGIN):
+                    self._of_row = Conll2012Rows()
                 self.breaks += 1
                 yield None
 

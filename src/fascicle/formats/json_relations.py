@@ -185,7 +185,8 @@ def _key(end: Any, mentions: Sequence[StatedArgument], *, have_ids: bool) -> Men
     """
     if isinstance(end, dict):
         span = (end.get("start"), end.get("end", 0))
-        matches = (mention.key for mention in mentions if tuple(mention.spans) == (span,))
+        keys = [mention.key for mention in mentions if tuple(mention.spans) == (span,)]
+        matches = iter(sorted(keys, key=lambda key: not key or key[1] != end.get("label")))
     elif have_ids:
         matches = (
             mention.key for mention in mentions if mention.id is not None and mention.id == end

@@ -268,18 +268,18 @@ def _add(
     """Adds the mentions to the collector; counts the regions that are neither mentions with a type
     nor relations between them, which are returned.
     """
-    beside: list[tuple[str, Region]] = []
+    beside: list[tuple[int, Region]] = []
     mentions = [
-        (source, parts)
-        for source, regions in layers
-        for parts in group_parts(source, regions, beside)
+        (layer, parts)
+        for layer, (_, regions) in enumerate(layers)
+        for parts in group_parts(layer, regions, beside)
     ]
     place, events = _places(text, [labels for _, parts in mentions for labels, _ in parts])
-    keys: dict[tuple[str, str | int | None], MentionKey] = {}
-    for source, parts in mentions:
+    keys: dict[tuple[int, str | int | None], MentionKey] = {}
+    for layer, parts in mentions:
         counts["labels without a type"] += not parts[0][0].labels
-        key = _add_mention(collector, text, source, parts=parts, place=place)
-        keys |= {(source, region.id): key for _, region in parts if key is not None}
+        key = _add_mention(collector, text, layers[layer][0], parts=parts, place=place)
+        keys |= {(layer, region.id): key for _, region in parts if key is not None}
     relations = tuple(read_relations(beside, keys, counts))
     return [*events, *_left_out(counts)], relations
 

@@ -63,15 +63,15 @@ def labels_of(region: Region) -> LabelledRange:
 
 
 def group_parts(
-    source: str, regions: Sequence[Region], beside: list[tuple[str, Region]]
+    layer: int, regions: Sequence[Region], beside: list[tuple[int, Region]]
 ) -> list[list[Part]]:
     """Returns the parts of each mention: one region, or several of the same types that relations
     join.
 
     Args:
-        source: of the mentions.
-        regions: of that source.
-        beside: receives the regions that are no mention and join none, with the source.
+        layer: number of an annotation or prediction; ids of regions are its own.
+        regions: of that layer.
+        beside: receives the regions that are no mention and join none, with the layer.
     """
     parts = [(labels_of(region), region) for region in regions if region.type == "labels"]
     numbers = {
@@ -86,7 +86,7 @@ def group_parts(
         if PARTS in (region.labels or ()) and len(ends) == 2 and len(types) == 1:
             _merge(groups, *ends)
         else:
-            beside.append((source, region))
+            beside.append((layer, region))
     return [
         list(map(parts.__getitem__, group))
         for number, group in enumerate(groups)
@@ -104,21 +104,19 @@ def _merge(groups: list[list[int]], first: int, second: int) -> None:
 
 
 def read_relations(
-    regions: Iterable[tuple[str, Region]],
-    keys: Mapping[tuple[str, str | int | None], MentionKey],
+    regions: Iterable[tuple[int, Region]],
+    keys: Mapping[tuple[int, str | int | None], MentionKey],
     counts: Counter[str],
 ) -> Iterator[Relation]:
     """Yields a relation for each label of those that join two mentions; counts other regions.
 
     Args:
-        regions: with their sources.
-        keys: source and id of a region -> key of its first mention.
+        regions: with their layers.
+        keys: layer and id of a region -> key of its first mention.
         counts: receives the counts.
     """
-    for source, region in regions:
-        ends = [
-            keys.get((source, end)) for end in (region.from_id, region.to_id) if end is not None
-        ]
+    for layer, region in regions:
+        ends = [keys.get((layer, end)) for end in (region.from_id, region.to_id) if end is not None]
         whole = [key for key in ends if key is not None]
         if region.type != RELATION or len(whole) != 2 or PARTS in (region.labels or ()):
             counts[region.type] += 1

@@ -149,25 +149,29 @@ def _relations(
         mentions = record.findall("relation_mention")
         losses += not mentions
         for mention in mentions:
-            arguments = tuple(_arguments(mention, keys))
-            losses += len(arguments) < 2
-            if len(arguments) > 1:
+            stated = list(_arguments(mention, keys))
+            arguments = tuple((role, key) for role, key in stated if key)
+            is_whole = 1 < len(arguments) == len(stated)
+            losses += not is_whole
+            if is_whole:
                 attributes = tuple(fact for fact in facts if fact[1])
                 kind = record.get("TYPE", "")
                 yield Relation(type=kind, arguments=arguments, attributes=attributes)
     if losses:
-        message = f"{plural(losses, 'relation')} of the file without two entities left out"
+        message = f"{plural(losses, 'relation')} of the file without all of its entities left out"
         events.append(make_event("relations-left-out", step=_STEP, message=message))
 
 
 def _arguments(
     mention: Element, keys: Mapping[str | None, MentionKey | None]
-) -> Iterator[tuple[str, MentionKey]]:
-    """Yields the arguments that are mentions of entities, as ACE 2005 or ACE 2004 has them."""
+) -> Iterator[tuple[str, MentionKey | None]]:
+    """Yields the arguments that are mentions of entities, as ACE 2005 or ACE 2004 has them; without
+    a key if the mention was left out.
+    """
     for argument in mention:
-        key = keys.get(argument.get("REFID") or argument.get("ENTITYMENTIONID"))
-        if key:
-            yield argument.get("ROLE") or f"Arg-{argument.get('ARGNUM')}", key
+        identifier = argument.get("REFID") or argument.get("ENTITYMENTIONID")
+        if identifier in keys:
+            yield argument.get("ROLE") or f"Arg-{argument.get('ARGNUM')}", keys[identifier]
 
 
 def _add(collector: MentionCollector, text: str, mention: _Stated, span: Span) -> MentionKey | None:

@@ -31,6 +31,7 @@ RAW_ID: Final = "pubtator-id"
 _NAMES: Final = "pubtator-names"
 _OF_RELATION: Final = ("entity1", "entity2", "novel", "more")  # names of columns
 _TITLE: Final = "title"
+_NUMBER: Final = re.compile(r"\s*-?\d+(?:\.\d*)?\s*")  # an offset, perhaps a damaged one
 _TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _SEPARATORS: Final = re.compile(r"[|,;+]")
 _ONE_ID: Final = re.compile(
@@ -154,13 +155,14 @@ class _Block:
                 "(id, type, id1, id2)",
                 at=self.place(number),
             )
-        if not is_integer(columns[1]):
+        if not _NUMBER.fullmatch(columns[1]):
             self.relations.append(_relation_in(columns))
             return
-        if len(columns) < 5 or not is_integer(columns[2]) or not columns[4].strip():
+        if len(columns) < 5 or not all(map(is_integer, columns[1:3])) or not columns[4].strip():
             raise FormatError(
                 f"a mention needs the columns id, start, end, text, type and perhaps a concept id; "
-                f"found {plural(len(columns), 'column')}, end {shorten(columns[2])!r}",
+                f"found {plural(len(columns), 'column')}, start {shorten(columns[1])!r}, end "
+                f"{shorten(columns[2])!r}",
                 at=self.place(number),
             )
         self.rows.append((int(columns[1]), int(columns[2]), columns))
@@ -286,7 +288,7 @@ def _relation_rows(document: Document, report: WriteReport) -> Iterator[str]:
     for relation in document.relations:
         columns = [document.id, relation.type, *(value for _, value in relation.attributes)]
         row = "\t".join(columns)
-        is_row = len(columns) >= 4 and not is_integer(relation.type)
+        is_row = len(columns) >= 4 and not _NUMBER.fullmatch(relation.type)
         if is_row and not _NOT_IN_LINES.search(row) and _relation_in(row.split("\t")) == relation:
             yield row
         else:

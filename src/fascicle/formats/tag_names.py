@@ -206,6 +206,7 @@ class ConlluRows:
         """Starts outside of any token of several words."""
         self._first = self._last = "0"
         self._tag = "O"
+        self._inherited: list[list[str]] = []
 
     def __call__(self, columns: Sequence[str]) -> tuple[str, list[str]] | None:
         """Returns the word of a row and its tag; ``None`` for tokens of several words and empty
@@ -226,19 +227,24 @@ class ConlluRows:
             )
         if part:
             (self._first, self._last), self._tag = columns[0].split("-"), tag
+            self._inherited = []
             return None
-        inherited = self._tag_of_part(columns[0])
-        return columns[1], [inherited if tag == "O" else tag]
+        part_tag = self._tag_of_part(columns[0])
+        tags = [part_tag if tag == "O" else tag]
+        if tag == "O":
+            self._inherited.append(tags)
+        elif part_tag != "O":
+            self._tag = "O"
+            for earlier in self._inherited:
+                earlier[:] = "O"  # the words have tags of their own
+        return columns[1], tags
 
     def _tag_of_part(self, number: str) -> str:
         """Returns the tag of a word as a part of its token; ``O`` behind the token."""
-        if self._tag == "O":
+        if self._tag == "O" or (len(number), number) > (len(self._last), self._last):
             return "O"
         place = 0 if number == self._first else 2 if number == self._last else 1
-        tag = _PARTS[self._tag[0]][place] + self._tag[1:]
-        if place == 2:
-            self._tag = "O"
-        return tag
+        return _PARTS[self._tag[0]][place] + self._tag[1:]
 
 
 def is_conllu(columns: Sequence[str]) -> bool:

@@ -47,15 +47,17 @@ def score_relations(
             systems.
     """
     documents = [*gold], [*predicted]
-    related = [
-        _relations(side, name)
-        for side, name in zip(documents, (GOLD, source or _source(documents[1])), strict=True)
-    ]
     kinds = {mention.type for side in chain(*documents) for mention in side.mentions}
     identify = partial(
-        _identity, orders=_usual_orders(related), names=_CONCEPTS | kinds, typed=not ends_only
+        _identity,
+        orders=_usual_orders(chain(*documents)),
+        names=_CONCEPTS | kinds,
+        typed=not ends_only,
     )
-    sides = [_identities(side, identify) for side in related]
+    sides = [
+        _identities(side, identify, source=name)
+        for side, name in zip(documents, (GOLD, source or _source(documents[1])), strict=True)
+    ]
     missing = check_documents(*sides, allow_missing=allow_missing)
     compared = {
         identifier: _compare(set(relations), set(sides[1].get(identifier, ())))
@@ -72,7 +74,6 @@ def score_relations(
 
 
 _Identity = tuple[str, tuple[Any, ...]]
-_Related = dict[str, list[Relation]]  # of each document, by its id
 
 
 def _source(documents: Iterable[Document]) -> str:
@@ -80,34 +81,31 @@ def _source(documents: Iterable[Document]) -> str:
     return GOLD if sources <= {GOLD} else only_source(sources)
 
 
-def _relations(documents: Iterable[Document], source: str) -> _Related:
-    related: _Related = {}
+def _identities(
+    documents: Iterable[Document], identify: Callable[[Relation], _Identity], *, source: str
+) -> dict[str, list[_Identity]]:
+    """Returns document id -> its relations of a source as they are compared."""
+    relations: dict[str, list[_Identity]] = {}
     for document in documents:
-        if document.id in related:
+        if document.id in relations:
             raise InputError(
                 f"the document id {document.id!r} occurs twice; give each document an id of its own"
             )
-        related[document.id] = [item for item in document.relations if _is_of(item, source)]
-    return related
+        own = [item for item in document.relations if _is_of(item, source)]
+        relations[document.id] = list(map(identify, own))
+    return relations
 
 
 def _is_of(relation: Relation, source: str) -> bool:
     return ({key[0] for _, key in relation.arguments} or {GOLD}) == {source}
 
 
-def _usual_orders(sides: Iterable[_Related]) -> dict[frozenset[str], tuple[str, ...]]:
+def _usual_orders(documents: Iterable[Document]) -> dict[frozenset[str], tuple[str, ...]]:
     """Returns the most frequent order of each set of roles."""
     orders = Counter(
-        tuple(dict(relation.arguments)) for side in sides for relation in chain(*side.values())
+        tuple(dict(relation.arguments)) for document in documents for relation in document.relations
     )
     return {frozenset(order): order for order, _ in reversed(orders.most_common())}
-
-
-def _identities(
-    related: _Related, identify: Callable[[Relation], _Identity]
-) -> dict[str, list[_Identity]]:
-    """Returns document id -> its relations as they are compared."""
-    return {name: list(map(identify, relations)) for name, relations in related.items()}
 
 
 def _identity(
