@@ -46,6 +46,20 @@ def test_a_name_that_is_sure_once_is_marked_wherever_it_stands() -> None:
     assert said == [("BRCA1", 8, 0.9), ("BRCA1", 37, 0.9), ("TP53", 47, 0.7), ("BRCA1", 68, 0.9)]
 
 
+def test_a_name_over_a_wrapped_line_is_the_name_and_one_over_items_of_a_list_is_none() -> None:
+    prose = "In mice of all ages, loss of the nerve\ngrowth factor was seen. Then the nerve\ngrowth factor rose."
+    said = found(prose, [gene(prose, "nerve\ngrowth factor", 0.9)])
+    assert [name for name, *_ in said] == ["nerve\ngrowth factor"] * 2
+    spaced = prose.replace("\n", " ")
+    assert [at for _, at, _ in said] == [
+        at for _, at, _ in found(spaced, [gene(spaced, "nerve growth factor", 0.9)])
+    ]
+    one_line = "The nerve growth factor of mice. " + prose
+    assert len(found(one_line, [gene(one_line, "nerve growth factor", 0.9)])) == 3
+    listed = "We saw nerve growth factor.\n\n- nerve\n- growth factor\n- insulin"
+    assert len(found(listed, [gene(listed, "nerve growth factor", 0.9)])) == 1
+
+
 def test_a_name_stands_in_place_of_less_probable_parts_of_it() -> None:
     text = "Cbl-b was seen. Here Cbl-b and Cbl act. Loss of Cbl-b."
     given = [

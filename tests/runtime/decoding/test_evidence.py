@@ -55,6 +55,7 @@ def found(
             [("Drosophila melanogaster", "Species")],
         ),
         ("with iron overload", [("overload", "Disease")], [("iron overload", "Disease")]),
+        ("with iron\noverload", [("overload", "Disease")], [("iron\noverload", "Disease")]),
         ("a human cytomegalovirus", [("human", "Species")], [("human cytomegalovirus", "Species")]),
         ("of transgenic mice", [("mice", "Species")], [("mice", "Species")]),  # a name by itself
         # of another type

@@ -22,6 +22,7 @@ from fascicle.runtime.decoding.scopes import Stretches
 from fascicle.runtime.decoding.selection import CLIP
 from fascicle.runtime.decoding.short_texts import may_be_name
 from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, TypeDecision
+from fascicle.text.borders import without_wraps
 from fascicle.text.characters import plain_text
 
 _STEP: Final = "document"
@@ -104,6 +105,7 @@ class _TextDecision:
     ) -> None:
         self._patch, self._rules = patch, rules
         self._text = plain_text(document.text)
+        self._names_text = without_wraps(self._text)
         self._stretches = Stretches(document, self._text, sentences)
         self._is_name = bool(rules.names and may_be_name(document.text, rules.names))
         self._groups = with_neutral_edges(self._text, patch.add)
@@ -161,7 +163,7 @@ class _TextDecision:
             if score_of(mention) >= self._least_score(mention, rule, pack_names)
         ]
         scores = {mention.spans: score_of(mention) for mention in mentions}
-        return mark_occurrences(self._text, stay, best, scores=scores)
+        return mark_occurrences(self._names_text, stay, best, scores=scores)
 
     def _best_names(
         self, mentions: Sequence[Mention], rule: TypeDecision
@@ -198,7 +200,7 @@ class _TextDecision:
 
     def _name(self, mention: Mention) -> str:
         """Returns the text of a mention in one piece; empty for a mention in several pieces."""
-        return self._text[mention.start : mention.end] if len(mention.spans) == 1 else ""
+        return self._names_text[mention.start : mention.end] if len(mention.spans) == 1 else ""
 
     def _finish(self, mention: Mention, rule: TypeDecision) -> Mention:
         """Returns a mention with its final ends and probability."""

@@ -15,6 +15,7 @@ from fascicle.core.mention import Span, contains
 from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
 from fascicle.settings.decision import DocumentDecision
 from fascicle.terms.variant_recogniser import VariantRecogniser
+from fascicle.text.borders import without_wraps
 from fascicle.text.characters import plain_text
 
 FindTypes = Callable[[Collection[str]], Mapping[str, str]]
@@ -84,7 +85,7 @@ def with_evidence(
     """
     if not rules.pack:
         return list(patches)
-    plain = [plain_text(document.text) for document in documents]
+    plain = [without_wraps(plain_text(document.text)) for document in documents]
     parts = [
         _may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)
     ]
