@@ -12,6 +12,7 @@ from typing import Any
 
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_text_writer
+from fascicle.core.wording import plural
 from fascicle.evaluation.scoring.inputs import by_sentence
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
@@ -44,16 +45,18 @@ def result(name: str, results: Path = RESULTS) -> dict[str, Any]:
     return value
 
 
-def write_parts(folder: Path, parts: Mapping[str, Sequence[Document]]) -> None:
+def write_parts(
+    folder: Path, parts: Mapping[str, Sequence[Document]], *, unit: str = "sentence"
+) -> None:
     """Writes the parts of a corpus in the native format, as ``PART.jsonl``, and prints their
-    sizes.
+    sizes, in a unit that is what their documents are.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for part, documents in parts.items():
         write(folder / f"{part}.jsonl", documents, format="native", overwrite=True)
         print(
-            f"{part}: {len(documents):,} sentences, "
-            f"{sum(len(one.mentions) for one in documents):,} mentions"
+            f"{part}: {plural(len(documents), unit)}, "
+            f"{plural(sum(len(one.mentions) for one in documents), 'mention')}"
         )
 
 

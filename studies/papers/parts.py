@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if args.flat
             else parts
         )
-        write_parts(folder / place, kept)
+        write_parts(folder / place, kept, unit="document")
     return 0
 
 
