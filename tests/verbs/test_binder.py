@@ -480,7 +480,6 @@ BOTH = f'{CHEMICAL_ONLY}[[type]]\nname = "Disease"\ndescription = "pain"\n'
 GENE = '[[type]]\nname = "Gene"\ndescription = "a gene"\n'
 WRONG_IN_TRAINING: dict[str, tuple[str, dict[str, Any], str]] = {
     "one too few": (CHEMICAL_ONLY, {}, "no description of 'Disease'; describe"),
-    "one too many": (BOTH + GENE, {}, "a description of 'Gene', which is not"),
     "another": (
         BOTH.replace("Disease", "disease"),
         {},
