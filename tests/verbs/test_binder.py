@@ -477,7 +477,6 @@ def test_types_that_are_not_there(refused: Refused, run: Path, tmp_path: Path) -
 
 CHEMICAL_ONLY = '[[type]]\nname = "Chemical"\ndescription = "a drug"\n'
 BOTH = f'{CHEMICAL_ONLY}[[type]]\nname = "Disease"\ndescription = "pain"\n'
-GENE = '[[type]]\nname = "Gene"\ndescription = "a gene"\n'
 WRONG_IN_TRAINING: dict[str, tuple[str, dict[str, Any], str]] = {
     "one too few": (CHEMICAL_ONLY, {}, "no description of 'Disease'; describe"),
     "another": (
