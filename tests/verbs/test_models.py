@@ -25,4 +25,4 @@ def test_types_that_a_model_keeps_apart_are_told_apart(cli: Callable[..., Any]) 
         assert tuple(row["types"]) == load(name).types
         assert sorted((*row["types"], *row["apart"])) == sorted(load_all_types(name).types)
         assert all(kind in lines[name] for kind in row["apart"])
-        assert ("on request" in lines[name]) is bool(row["apart"])
+        assert ("only with --only" in lines[name]) is bool(row["apart"])
