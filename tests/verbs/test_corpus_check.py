@@ -196,8 +196,8 @@ def test_options_of_reading_are_for_what_is_checked(cli: Cli, tmp_path: Path) ->
 
 def test_fields_of_other_records(cli: Cli, parts: tuple[Path, Path], tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
-    other.write_text(json.dumps({"abstract": LONG, "pmid": "train0"}) + "\n", encoding="utf-8")
-    fields = ("--against-field", "text=abstract", "--against-field", "id=pmid")
+    other.write_text(json.dumps({"narrative": LONG, "key": "train0"}) + "\n", encoding="utf-8")
+    fields = ("--against-field", "text=narrative", "--against-field", "id=key")
     found = findings(
         cli("corpus", "check", "--train", parts[0], "--against", other, *fields, "--json").out
     )

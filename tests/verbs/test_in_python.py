@@ -53,6 +53,8 @@ WRITES = {
     "typer train": "runs/typer/model/typer.json",
     "linker fit": "linker/linker.json",
     "run": "annotated/_SUCCESS",
+    "graph": "graph/nodes.tsv",
+    "concepts": "concepts.csv",
     "curation repair": "mended.sqlite",
     "curation backup": "copy.sqlite",
     "tokens add": "tokens.json",
@@ -237,6 +239,8 @@ def place(
         make_linker(*() if command == "linker fit" else ("linker",))
     if command.startswith(("pipeline", "run", "quarantine", "serve")):
         make_pipeline(*("annotated",) if command.startswith("quarantine") else ())
+    if command in ("graph", "concepts"):
+        fascicle.write("annotated.jsonl", linking.corpus(2))
     if command == "init":
         Path("recipe.toml").unlink()
     if command in ("tokens withdraw", "tokens ls"):
