@@ -197,6 +197,7 @@ def place(
         shutil.copyfile(toy_corpus, f"{name}.tsv")
     for name in ("one", "two", "three"):
         fascicle.write(f"{name}.jsonl", fascicle.read("gold.tsv"))
+    fascicle.write("annotated.jsonl", linking.corpus(2))
     Path("texts").mkdir()
     Path("texts", "a.txt").write_text("The patient took aspirin for lung cancer.", encoding="utf-8")
     recipe = (
@@ -239,8 +240,6 @@ def place(
         make_linker(*() if command == "linker fit" else ("linker",))
     if command.startswith(("pipeline", "run", "quarantine", "serve")):
         make_pipeline(*("annotated",) if command.startswith("quarantine") else ())
-    if command in ("graph", "concepts"):
-        fascicle.write("annotated.jsonl", linking.corpus(2))
     if command == "init":
         Path("recipe.toml").unlink()
     if command in ("tokens withdraw", "tokens ls"):
