@@ -63,6 +63,10 @@ def test_what_has_a_fact_is_dropped() -> None:
     )
     assert left([plain, negated], facts=("negated", "historical")) == {plain}
     assert left([plain, negated], facts=("uncertain",)) == {plain, negated}
+    denied = msgspec.structs.replace(plain, attributes=(("negated", "false"),))
+    other = msgspec.structs.replace(plain, attributes=(("Negation", "true"),))
+    assert left([denied], facts=("negated",)) == {denied}
+    assert left([other], facts=("negated",)) == set()
 
 
 def test_what_has_no_concept_is_dropped() -> None:

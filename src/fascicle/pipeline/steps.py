@@ -13,6 +13,7 @@ import msgspec
 
 from fascicle.core.contracts import Predictor, Step
 from fascicle.core.document import Document, Link, Mention, MentionKey, Patch
+from fascicle.core.facts import facts_of
 from fascicle.core.mention import overlapping_mentions
 from fascicle.runtime.combination.align import System, align
 from fascicle.runtime.combination.rules import Rule, combine
@@ -236,10 +237,7 @@ class Drop(_Changing):
             and low
             and (not settings.types or mention.type in settings.types)
             and (settings.shorter is None or len(mention.text_in(document.text)) < settings.shorter)
-            and (
-                not settings.facts
-                or not {name for name, _ in mention.attributes}.isdisjoint(settings.facts)
-            )
+            and (not settings.facts or not set(settings.facts).isdisjoint(facts_of(mention)))
             and (not settings.sections or document.is_in(mention, settings.sections))
             and not (settings.unlinked and vocabularies)
             and (
