@@ -11,8 +11,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/env"
-"$folder/env/bin/python" -m pip install -q --disable-pip-version-check \
-    chemparse==0.3.2 chemformula==1.5.1 molmass==2026.1.8
+"$folder/env/bin/python" -m pip install -q --disable-pip-version-check chemparse==0.3.2 chemformula==1.5.1 molmass==2026.1.8
 cd "$folder"
 env/bin/python - <<'END'
 import chemparse
