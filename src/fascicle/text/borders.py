@@ -130,6 +130,8 @@ def without_wraps(text: str) -> str:
     """Returns a text of the same size: a single line end that begins no item of a list becomes a
     blank.
     """
+    if "\n" not in text:
+        return text
     starts = {item.start for item in list_items(text)}
     return _WRAP.sub(lambda end: "\n" if end.end() in starts else " ", text)
 
