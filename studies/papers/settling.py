@@ -69,11 +69,12 @@ def needs(found: Sequence[Evidence]) -> Iterator[str]:
 
 def _counts(measured: Sequence[Compared]) -> Iterator[str]:
     """Yields the most seeds, and the most texts, that any comparison needs."""
-    by_seeds = [(count, one) for one in measured if (count := seeds_needed(one))]
+    seeds = [(seeds_needed(one), one) for one in measured]
+    by_seeds = [(count, one) for count, one in seeds if count]
     if by_seeds:
         count, one = max(by_seeds, key=lambda pair: pair[0])
         yield f"{count} seeds{_cost(one, count)}"
-    others = [one for one in measured if not seeds_needed(one)]
+    others = [one for count, one in seeds if not count]
     factors = [(factor, one) for one in others if (factor := texts_needed(one))]
     if factors:
         factor, one = max(factors, key=lambda pair: pair[0])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
 from typing import Final
 
 from fascicle.core.document import Document, Mention
-from fascicle.text.segment import all_sentences, segmenter
+from fascicle.text.segment import all_sentences, segmenter, sentence_number
 
 CONTEXT: Final = ("before", "after", "sentence", "section")  # columns of a table
 _WIDTH: Final = 60  # characters before and after a mention
@@ -17,10 +16,9 @@ def context_of(document: Document) -> Callable[[Mention], tuple[str, str, str, s
     """Returns the function that gives the cells of `CONTEXT` for a mention of a document."""
     text = document.text
     sentences = all_sentences(document, segmenter("rules@1")) or ((0, 0),)
-    starts = [start for start, _ in sentences]
 
     def cells(mention: Mention) -> tuple[str, str, str, str]:
-        start, end = sentences[max(0, bisect_right(starts, mention.start) - 1)]
+        start, end = sentences[sentence_number(sentences, mention.start)]
         before = text[max(0, mention.start - _WIDTH) : mention.start]
         after = text[mention.end : mention.end + _WIDTH]
         if mention.start > _WIDTH:  # it may begin inside a word

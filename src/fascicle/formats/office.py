@@ -29,7 +29,7 @@ from fascicle.formats.tables import TSV, Rows, TableOptions, table_held_fields
 from fascicle.formats.text_tables import TextTableOptions, documents_of_rows, has_texts
 
 _SHEET_STEP: Final = "xlsx"
-_MAX_CELL: Final = 32_767  # characters
+MAX_CELL: Final = 32_767  # characters
 _MOST_TITLES: Final = 5  # rows above the names of the columns
 _NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
 _UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
@@ -130,16 +130,16 @@ class _Sheet(Rows):
     replaced, and long context cut.
     """
 
-    most = _MAX_CELL
+    most = MAX_CELL
 
     def __init__(self, options: TableOptions) -> None:
         super().__init__(TSV, options)
 
     def __call__(self, document: Any, report: WriteReport) -> bytes:
         lines = super().__call__(document, report).decode()
-        if max(map(len, re.split("[\t\n]", lines))) > _MAX_CELL:
+        if max(map(len, re.split("[\t\n]", lines))) > MAX_CELL:
             raise InputError(
-                f"document {document.id!r} has a text of more than {_MAX_CELL:,} characters, "
+                f"document {document.id!r} has a text of more than {MAX_CELL:,} characters, "
                 "which no cell of Excel holds; write CSV instead",
                 key=document.id,
             )

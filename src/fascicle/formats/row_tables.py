@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 from fascicle.core.files.atomic import open_output
 from fascicle.core.files.source import suffix
 from fascicle.errors import UsageError
-from fascicle.formats.office import open_sheet
+from fascicle.formats.office import MAX_CELL, open_sheet
 from fascicle.formats.parquet import open_table
 from fascicle.formats.tables import CSV, TSV, PlainTable
 
@@ -20,7 +20,6 @@ Columns = Mapping[str, type]
 AddRow = Callable[[Sequence[Any]], None]
 _TYPES: Final = MappingProxyType({str: "string", int: "int64", float: "float64"})
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]+")
-_MOST: Final = 32_767  # characters of a cell of Excel
 
 
 @contextmanager
@@ -64,7 +63,7 @@ def _sheet(stream: BinaryIO, columns: Columns) -> Iterator[AddRow]:
     with open_sheet(stream, list(columns), title="rows") as add_values:
 
         def add(values: Sequence[Any]) -> None:
-            add_values([v[:_MOST] if isinstance(v, str) else v for v in map(_one_line, values)])
+            add_values([v[:MAX_CELL] if isinstance(v, str) else v for v in map(_one_line, values)])
 
         yield add
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Final, NamedTuple
 from fascicle.core.document import Document
 from fascicle.core.facts import facts_of
 from fascicle.core.mention import AMBIGUOUS, Link, Mention, Span, display_identifier, is_curie
-from fascicle.text.segment import Segmenter, all_sentences
+from fascicle.text.segment import Segmenter, all_sentences, sentence_number
 
 UNKNOWN: Final = -1.0  # stands for a missing probability, below all others
 NO_SECTION: Final = "text"  # name of a place outside of all named sections
@@ -76,14 +75,13 @@ def evidence_of(document: Document, rules: Segmenter) -> DocumentConcepts:
         rules: which cut the text outside of the sentences of the document.
     """
     sentences = all_sentences(document, rules) or ((0, 0),) * bool(document.mentions)
-    starts = [start for start, _ in sentences]
     occurrences, unnamed = [], 0
     for mention, link in _answers(document):
         concept = display_identifier(link)
         if not is_curie(concept):
             unnamed += 1
             continue
-        sentence = max(0, bisect_right(starts, mention.start) - 1)
+        sentence = sentence_number(sentences, mention.start)
         section = document.section_of(mention) or NO_SECTION
         occurrences.append(ConceptMention(concept, link, mention, sentence, section))
     return DocumentConcepts(sentences, tuple(occurrences), unnamed)

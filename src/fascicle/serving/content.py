@@ -23,6 +23,7 @@ from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.handlers import open_frame
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
+from fascicle.serving.records import OLDER, twice_named
 from fascicle.settings.base import in_words
 from fascicle.settings.serving import ServeSettings
 
@@ -31,8 +32,6 @@ SLOWEST: Final = (
     # silence
     4_096
 )
-# older names of parameters, which are read for one release
-OLDER: Final = MappingProxyType({"threshold": "min_score", "only": "types", "links": "link"})
 _GRACE: Final = 0.1  # seconds of silence before a request may be cancelled
 _TRIES: Final = 5
 _GZIP: Final = 31  # what zlib calls the format of gzip, with the largest window
@@ -242,9 +241,8 @@ def check_once(request: Request) -> None:
     """
     lists = ("only", OLDER["only"])
     counts = Counter(name for name, _ in request.query_params.multi_items() if name not in lists)
-    for name, older in OLDER.items():
-        if {name, older} <= set(request.query_params):
-            raise ProblemError(422, f"{older} is an older name of {name}: give {name} alone")
+    if sentence := twice_named(request.query_params):
+        raise ProblemError(422, sentence)
     if twice := sorted(name for name, count in counts.items() if count > 1):
         raise ProblemError(
             422, f"the parameter {twice[0][:100]} is given {counts[twice[0]]} times; give it once"

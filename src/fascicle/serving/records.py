@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Container
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -11,7 +13,21 @@ from fascicle.linking.decisions import Decision
 from fascicle.terms.pack.pack import Concept
 from fascicle.terms.searching import MatchKind
 
+# older names of the choices of a request, which are read for one release
+OLDER: Final = MappingProxyType({"threshold": "min_score", "only": "types", "links": "link"})
 _Status = Literal["done", "refused", "failed", "timed_out"]
+
+
+def twice_named(names: Container[str]) -> str:
+    """Returns a sentence if a choice is given under both of its names; else an empty text."""
+    return next(
+        (
+            f"{older} is an older name of {name}: give {name} alone"
+            for name, older in OLDER.items()
+            if name in names and older in names
+        ),
+        "",
+    )
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

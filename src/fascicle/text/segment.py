@@ -26,9 +26,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from operator import itemgetter
 from types import MappingProxyType
 
 import msgspec
@@ -349,6 +350,11 @@ def all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
         whole.append(span)
         end = span[1]
     return tuple(whole[:-1])
+
+
+def sentence_number(sentences: Sequence[Span], place: int) -> int:
+    """Returns the number of the sentence at a place, or the one before it; 0 before the first."""
+    return max(0, bisect_right(sentences, place, key=itemgetter(0)) - 1)
 
 
 RULES_1 = Segmenter(name="rules@1", words=words, sentences=sentences)

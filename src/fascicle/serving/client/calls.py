@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
@@ -15,7 +14,7 @@ from fascicle.core import codec
 from fascicle.core.document import Document, TextInput
 from fascicle.core.stream import to_documents
 from fascicle.errors import CODES, FascicleError, InputError, UsageError
-from fascicle.serving.records import Problem, RawAnswer, RawAnswers
+from fascicle.serving.records import OLDER, Problem, RawAnswer, RawAnswers, twice_named
 
 _T = TypeVar("_T")
 Answer = Document | InputError
@@ -25,8 +24,6 @@ _FAULT: Final = 500
 TOO_LARGE: Final = 413
 _FIRST_PAUSE: Final = 0.25  # seconds; each later pause may be twice as long
 _LONGEST_PAUSE: Final = 30.0
-# arguments that had other names, which are read for one release
-_NEWER: Final = MappingProxyType({"min_score": "threshold", "types": "only", "link": "links"})
 PORTION: Final = 65_536  # characters of text that are sent together
 _DOCUMENTS: Final = 64  # that are sent together
 _JSON: Final = "application/json"
@@ -112,10 +109,10 @@ def annotate_options(choice: Mapping[str, Any]) -> AnnotateOptions:
     Raises:
         UsageError: an older name, and the newer one.
     """
-    for older, name in _NEWER.items():
-        if older in choice and name in choice:
-            raise UsageError(f"{older} is an older name of {name}: give {name} alone")
-    return AnnotateOptions(**{_NEWER.get(name, name): value for name, value in choice.items()})
+    if sentence := twice_named(choice):
+        raise UsageError(sentence)
+    newer = {older: name for name, older in OLDER.items()}
+    return AnnotateOptions(**{newer.get(name, name): value for name, value in choice.items()})
 
 
 def annotate(documents: Sequence[Document], choice: AnnotateOptions) -> Call:

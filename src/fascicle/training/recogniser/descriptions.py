@@ -48,7 +48,7 @@ def _read_descriptions(path: str, recipe: Recipe, parts: Parts) -> TypeDescripti
 
 def description_notes(recipe: Recipe, parts: Parts) -> Iterator[str]:
     """Yields a line for each file that describes types without gold in train."""
-    for path in {head.needs.types for head in recipe.heads().values() if head.needs.types}:
+    for path in filter(None, dict.fromkeys(head.needs.types for head in recipe.heads().values())):
         absent = [
             repr(name)
             for name in read_types(path).names
