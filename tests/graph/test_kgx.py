@@ -255,8 +255,24 @@ def test_documents_without_links_are_refused_in_a_sentence(
 
 def test_ids_become_curies() -> None:
     assert document_curie("PMC22", "x") == "PMC:22"
-    assert document_curie("doi:10.1/a", "x") == "doi:10.1/a"
+    # in the local part kgx allows neither a slash nor a colon (its PrefixManager.is_curie)
+    assert document_curie("doi:10.1/a", "x") == "doi:10.1%2Fa"
+    assert document_curie("notes:1:2", "x") == "notes:1%3A2"
+    assert document_curie("http://a.org/1", "x") == "x:http%3A%2F%2Fa.org%2F1"
     assert document_curie("my file/1.txt", "x") == "x:my%20file%2F1.txt"
+
+
+def test_every_id_in_the_graph_is_a_curie_for_kgx(tmp_path: Path) -> None:
+    variant = Link(id="c.1", ontology="HGVS", curie="HGVS:NM_1.2:c.76A>G")
+    address = Link(id="http://a.org/x")
+    mentions = (mention(0, "A76G", "Variant", variant), mention(5, "x", "Disease", address, FOXO))
+    document = Document(id="doi:10.1/a:b", text="A76G x", mentions=mentions)
+    totals = write_graph([document], tmp_path / "graph")
+    assert (totals.concepts, totals.unnamed) == (2, 1)
+    nodes, edges = rows(tmp_path / "graph", "nodes"), rows(tmp_path / "graph", "edges").values()
+    assert list(nodes) == ["doi:10.1%2Fa%3Ab", "HGVS:NM_1.2%3Ac.76A>G", "NCBIGene:2308"]
+    assert {edge[end] for edge in edges for end in ("subject", "object")} == set(nodes)
+    assert all(re.fullmatch(r"[^ <()>:]*:[^/ :]+", name) for name in nodes)
 
 
 @pytest.mark.parametrize("prefix", ["", "PMID:", "a:b", "my docs", "1", "ä"])

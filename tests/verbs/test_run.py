@@ -107,6 +107,20 @@ def test_a_run_with_its_quarantine_and_another_try(cli: Callable[..., Any], plac
     }
 
 
+def test_a_run_wholly_in_quarantine_has_no_documents_to_read(
+    cli: Callable[..., Any], place: Path
+) -> None:
+    Path("in.jsonl").write_bytes(codec.encode(Document(id="d", text="bad")) + b"\n")
+    assert cli("run", "in.jsonl", "--pipeline", "p", "-o", "out").code == 3
+    for command in ("graph", "concepts", "corpus convert"):
+        result = cli(*command.split(), "out", "-o", "new.csv")
+        assert result.code == 2
+        assert (
+            "the run in out holds no processed document, because all are in quarantine; list them "
+            "with fascicle quarantine ls out" in result.err
+        )
+
+
 def test_the_report_has_the_time_of_each_step(cli: Callable[..., Any], place: Path) -> None:
     Path("p/step.py.mended").touch()
     Path("p/slow").touch()

@@ -138,7 +138,8 @@ AMBIGUOUS: Final = "ambiguous"  # tier of links of which one is right, but it is
 ABSENT: Final = "absent"
 
 MentionKey = tuple[str, str, Fragments]
-_CURIE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*")
+# an address, such as http://..., is none
+_CURIE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*:(?!//)[^\s:]\S*")
 _TIER: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
@@ -237,7 +238,7 @@ def parse_link(text: str, name: str = "") -> Link:
         name: preferred name of the entry.
     """
     prefix, _, local = text.partition(":")
-    if not is_curie(text) or local.startswith("//"):
+    if not is_curie(text):
         return Link(id=text, name=name)
     return Link(id=local, ontology=prefix, name=name, curie=text)
 

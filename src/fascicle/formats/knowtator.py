@@ -193,7 +193,7 @@ class _Class:
         """Type of a mention of the class, and its link if the class is an entry of an ontology."""
         name, label = self.name, self.label
         curie = name.removeprefix(_OBO).replace("_", ":", 1) if name.startswith(_OBO) else name
-        if is_curie(curie) and not curie.partition(":")[2].startswith("//"):
+        if is_curie(curie):
             return curie.partition(":")[0], (parse_link(curie, name=label),)
         if "://" in name:
             return label or name.rpartition("#")[2].rpartition("/")[2], (Link(id=name, name=label),)

@@ -165,7 +165,7 @@ def _concept_node(concept: ConceptCounts, names: Sequence[str]) -> _Row:
     """Returns the node of a concept; ``names`` are the canonical names of its type."""
     category = CATEGORIES.get(names[0], _OTHER) if len(names) == 1 else _OTHER
     return {
-        "id": concept.concept,
+        "id": node_curie(concept.concept),
         "category": [f"biolink:{category}"],
         "name": concept.name,
         "xref": concept.same,
@@ -177,7 +177,7 @@ def _concept_node(concept: ConceptCounts, names: Sequence[str]) -> _Row:
 
 def _pair_edge(pair: PairCounts, sentences: int) -> _Row:
     support = pair.support
-    subject, other = sorted(pair.concepts)
+    subject, other = sorted(map(node_curie, pair.concepts))
     return {
         **_edge(subject, other, "occurs_together_in_literature_with"),
         "sentence_count": support.count,
@@ -190,10 +190,16 @@ def _pair_edge(pair: PairCounts, sentences: int) -> _Row:
 def document_curie(identifier: str, prefix: str) -> str:
     """Returns the CURIE of a document: its id if it is one, else with a prefix."""
     if is_curie(identifier):
-        return identifier
+        return node_curie(identifier)
     if match := _PMC.fullmatch(identifier):
         return f"PMC:{match[1]}"
     return f"{prefix}:{quote(identifier, safe='')}"
+
+
+def node_curie(curie: str) -> str:
+    """Returns a CURIE with the local part escaped for KGX, which allows no slash or colon there."""
+    prefix, _, local = curie.partition(":")
+    return f"{prefix}:{local.replace('/', '%2F').replace(':', '%3A')}"
 
 
 def _document_node(document: Document, prefix: str) -> _Row:
@@ -209,7 +215,11 @@ def _mention_edges(document: str, evidence: DocumentConcepts) -> Iterator[_Row]:
         support = support_of(occurrences)
         sentences = len({occurrence.sentence for occurrence in occurrences})
         counts = {"mention_count": support.count, "sentence_count": sentences}
-        yield {**_edge(document, concept, _MENTIONS), **counts, **_evidence(support)}
+        yield {
+            **_edge(document, node_curie(concept), _MENTIONS),
+            **counts,
+            **_evidence(support),
+        }
 
 
 def _edge(subject: str, other: str, predicate: str) -> dict[str, Any]:

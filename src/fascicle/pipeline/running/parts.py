@@ -15,10 +15,18 @@ def expand_runs(paths: Iterable[str]) -> list[str]:
     """Returns the paths, with the parts of a run in place of its folder.
 
     Raises:
-        InputError: a run that is not complete.
+        InputError: a run that is not complete, or only runs without a processed document.
         OutputError: a run that is damaged, or of another version.
     """
-    return list(chain.from_iterable(map(_parts, paths)))
+    given = list(paths)
+    expanded = list(chain.from_iterable(map(_parts, given)))
+    if given and not expanded:
+        raise InputError(
+            f"the run in {given[0]} holds no processed document, because all are in quarantine; "
+            f"list them with fascicle quarantine ls {given[0]}",
+            file=given[0],
+        )
+    return expanded
 
 
 def _parts(path: str) -> list[str]:
