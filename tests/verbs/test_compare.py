@@ -229,6 +229,43 @@ def test_types_that_the_gold_does_not_have_are_said(
     assert all(part in said for part in ("drugs has the type 'Drug'", "the gold has not", "--map"))
 
 
+def test_a_model_and_some_types(
+    cli: Cli, refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "aspirin for pain, lithium for fever"
+    at = {word: ((text.index(word), text.index(word) + len(word)),) for word in text.split()}
+    marked = (Mention(at["aspirin"], "Drug"), Mention(at["lithium"], "Drug"))
+    pain = Mention(((12, 16),), "Disease")
+    write("gold.jsonl", [Document(id="a", text=text, mentions=(marked[0], pain, marked[1]))])
+    Path("names.tsv").write_text("Chemical\taspirin\nDisease\tfever\n", encoding="utf-8")
+    Path("other.tsv").write_text(HEADER + "a\tChemical\t18\t25\t\n", encoding="utf-8")
+    asked = ("compare", "gold.jsonl", "other.tsv", "--model", "names.tsv", "--type")
+    result = cli(*asked, "Drug=Chemical", "--json", "--resamples", 20)
+    value = json.loads(result.out)
+    # of two drugs each system has one; fever and pain do not count
+    rates = {
+        row["name"]: (row["precision"]["estimate"], row["recall"]["estimate"])
+        for row in value["systems"]
+    }
+    assert rates == {"other": (1.0, 0.5), "names": (1.0, 0.5)}
+    best = value["best"][0]
+    assert (best["combination"]["precision"], best["combination"]["recall"]) == (1.0, 1.0)
+    for command in best["command"].split(" && "):
+        assert cli(*shlex.split(command)[1:]).code == 0
+    scored = cli("evaluate", "gold.jsonl", "combined.tsv", "--type", "Drug=Chemical", "--json")
+    assert json.loads(scored.out)["micro"]["f1"] == 1.0
+    assert "no gold mention of the type 'Drugs'" in refused(*asked, "Drugs")
+    alone = ("compare", "gold.jsonl", "--model", "names.tsv")
+    assert "no file was given" in refused(*alone)
+    assert cli(*alone, "--model", "names.tsv", "--type", "Disease", "--resamples", 20).code == 0
+    table = HEADER + "a\tDrug\t0\t7\t\n"
+    Path("gold.tsv").write_text(table, encoding="utf-8")
+    assert "has no texts that a model could read" in refused(
+        "compare", "gold.tsv", "other.tsv", "--model", "names.tsv", "--type", "Drug=Chemical"
+    )
+
+
 def test_bad_input(
     cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path
 ) -> None:

@@ -112,6 +112,43 @@ def test_a_type_of_the_gold_may_have_another_name(
     assert counts(merged) == {"tp": 2, "fp": 0, "fn": 1}
 
 
+def test_a_map_gives_types_other_names(
+    cli: Cli, refused: Refused, gold: Path, files: dict[str, Path], tmp_path: Path
+) -> None:
+    said, names = files["p.jsonl"], tmp_path / "names.toml"
+    names.write_text('Disease = "Any"\n["the gold"]\nChemical = "Any"\n', encoding="utf-8")
+    # the tables of the map: a chemical of the gold and both predicted diseases are "Any"
+    assert counts(cli("evaluate", gold, said, "--map", names, "--json")) == {
+        "tp": 2,
+        "fp": 0,
+        "fn": 1,
+    }
+    names.write_text('[p]\nDisease = "Chemical"\n', encoding="utf-8")
+    mapped = cli("evaluate", gold, said, "--map", names, "--json")
+    assert counts(mapped) == {"tp": 1, "fp": 1, "fn": 2}
+    scored = cli("evaluate", gold, said, "--map", names, "--type", "Chemical", "--json")
+    assert counts(scored) == {"tp": 1, "fp": 1, "fn": 0}
+    names.write_text('Diseases = "Disease"\nChemical = ""\n', encoding="utf-8")
+    left_out = cli("evaluate", gold, said, "--map", names, "--json")
+    assert counts(left_out) == {"tp": 1, "fp": 1, "fn": 1}
+    assert "the map renames 'Diseases', which is none of the types" in left_out.err
+    assert "mentions left out, for the map gives their types no name: 1" in left_out.err
+    for way in ("--links", "--agreement", "--relations"):
+        assert "--map has no meaning with" in refused("evaluate", gold, said, "--map", names, way)
+    assert "there is no map at" in refused("evaluate", gold, said, "--map", tmp_path / "no.toml")
+
+
+def test_the_table_of_a_task_is_a_format_of_predictions(
+    cli: Cli, gold: Path, tmp_path: Path
+) -> None:
+    write(tmp_path / "p.livingner.tsv", corpus(SAID, "seq"))
+    write(tmp_path / "p.socialdisner.tsv", corpus(SAID, "seq"))
+    expected = counts(cli("evaluate", gold, tmp_path / "p.livingner.tsv", "--json"))
+    for name in ("livingner", "socialdisner"):
+        files = tmp_path / f"p.{name}.tsv"
+        assert counts(cli("evaluate", gold, files, "--pred-format", name, "--json")) == expected
+
+
 def test_types_that_there_are_not_are_refused(
     refused: Refused, gold: Path, files: dict[str, Path]
 ) -> None:

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from fascicle.core.arguments import validate_arguments
 from fascicle.core.files.atomic import atomic_text_writer, check_target
 from fascicle.core.files.encodings import AUTO
+from fascicle.core.files.source import stem
 from fascicle.core.results import TableRow, Tabular
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
@@ -30,10 +31,11 @@ from fascicle.evaluation.comparison.search import (
 from fascicle.evaluation.reports.comparison_table import as_markdown, as_text, make_sections
 from fascicle.evaluation.scoring.scores import counts_row, rates_text
 from fascicle.evaluation.systems import several
-from fascicle.evaluation.systems.predictions import PredictionRequest
+from fascicle.evaluation.systems.model import ModelRequest, predict
+from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions
 from fascicle.evaluation.systems.taught import as_documents, notes_on_training
 from fascicle.formats.account import EventCounts
-from fascicle.formats.requests import ReadRequest
+from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.runtime.combination.align import System, some_documents
 from fascicle.runtime.combination.rules import Rule
 from fascicle.runtime.combination.type_names import check_types
@@ -42,9 +44,9 @@ from fascicle.verbs.combine import OFFSETS, systems_of
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say_notes
 from fascicle.verbs.options import OVERWRITE, STRICT, call, natural, option, positive, reads, writes
-from fascicle.verbs.shared import input_format, read_request
+from fascicle.verbs.shared import TYPES, input_format, read_request, type_mapping
 from fascicle.verbs.systems import SYSTEM_FORMATS, SystemOptions, files_of
-from fascicle.verbs.tasks.evaluate import File, as_request
+from fascicle.verbs.tasks.evaluate import File, Types, as_request, scored_types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,9 +109,11 @@ class Compared(Tabular):
 @validate_arguments
 def compare(
     gold: File,
-    systems: several.Systems,
+    systems: several.Systems = (),
     settings: CompareSettings | None = None,
     *,
+    models: Sequence[str] = (),
+    types: Types = (),
     events: EventCounts | None = None,
 ) -> Compared:
     """Compares several systems, and finds the best combination.
@@ -118,6 +122,9 @@ def compare(
         gold: a corpus in any format, or a prediction file that holds the gold.
         systems: prediction files, or corpora in any format.
         settings: of the comparison.
+        models: models that predict on the texts of the gold now, as further systems.
+        types: the types that are scored, or type of the gold -> its name in the systems; all by
+            default.
         events: counts the events of documents.
 
     Raises:
@@ -126,18 +133,19 @@ def compare(
             for one type.
     """
     options = settings or CompareSettings()
-    systems = several.to_systems_request(systems)
+    systems, scored_only = several.to_systems_request(systems), scored_types(types)
     reference = several.read_gold(as_request(gold), events=events)
-    read = several.read_systems(systems, gold=reference, events=events)
+    read = _read(systems, models, as_request(gold), reference, events)
     if options.search and len(read) > MOST:
         raise UsageError(
             f"all subsets of {len(read)} systems are too many to try; give at most {MOST} "
             "systems, or search=False"
         )
     (right, *renamed), notes = several.rename_types(systems, read, reference.system("the gold"))
+    right, *scored = scored_only.of_systems(right, renamed, path=reference.path)
     if not systems.distinct_types:
-        notes += _check_types(right, renamed, notes)
-    cells = make_cells(right, renamed, allow_missing=options.allow_missing)
+        notes += _check_types(right, scored, notes)
+    cells = make_cells(right, scored, allow_missing=options.allow_missing)
     drawn = cells.drawn(resamples=options.resamples, seed=options.seed)
     comparison, choices = compared(cells, drawn, seed=options.seed, unit=reference.unit), None
     if options.search:
@@ -152,10 +160,38 @@ def compare(
         *_all_wrong(comparison),
     ]
     texts = as_documents(reference.texts()) if reference.texts else ()
-    notes += notes_on_training(texts, path=reference.path, sources=_sources(renamed))
+    notes += notes_on_training(texts, path=reference.path, models=models, sources=_sources(renamed))
     return Compared(
         comparison=comparison, choices=choices, given=read, systems=renamed, notes=tuple(notes)
     )
+
+
+def _read(
+    systems: several.SystemsRequest,
+    models: Sequence[str],
+    gold: PredictionRequest,
+    reference: Predictions,
+    events: EventCounts | None,
+) -> list[several.SystemOfFile]:
+    """Reads the files of systems, and lets models predict on the texts of the gold."""
+    read = []
+    if systems.paths or len(models) < 2:
+        least = 1 if models else 2
+        read = several.read_systems(systems, gold=reference, least=least, events=events)
+    if models and reference.texts is None:
+        raise InputError(
+            f"{gold.path} has no texts that a model could read; give an annotated corpus as the "
+            "gold, or predictions in place of models"
+        )
+    documents = list(read_file(gold.path, gold.reading)) if models else []
+    for model in models:
+        request = ModelRequest(model=model)
+        name, predicted = predict(request, documents, events=events or EventCounts())
+        while name in [each.system.name for each in read]:
+            name += " (model)"
+        system = several.SystemOfFile(system=predicted.system(name), path=model, aliases=(model,))
+        read.append(system)
+    return read
 
 
 def _check_types(gold: System, systems: Sequence[System], notes: Sequence[str]) -> list[str]:
@@ -209,6 +245,8 @@ class Options(SystemOptions):
     Attributes:
         gold: a corpus in any format; use development data if you choose by the result.
         files: prediction files (JSON Lines or TSV), or corpora in any format.
+        model: a model folder, a term pack, a dictionary, or the name of a shipped model, which
+            predicts on the texts of GOLD; may be repeated.
         output: also write the report to this file, as Markdown.
         json: print everything as JSON, with all combinations.
         recall_floor: lowest recall of the combination with the best precision; default: the recall
@@ -224,6 +262,8 @@ class Options(SystemOptions):
 
     gold: str = option("GOLD", reads)
     files: list[str] = option("PRED *", reads)
+    model: list[str] = option("--model MODEL ...", reads)
+    types: list[str] = TYPES
     output: str | None = option("-o --output REPORT.md", writes)
     json: bool = option("--json")
     recall_floor: float | None = option("--recall-floor SHARE", float)
@@ -247,9 +287,16 @@ def run(args: Options) -> int:
         check_target(args.output, overwrite=args.overwrite)
     tally, systems = Tally(), systems_of(args, files_of(args))
     gold = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
-    compared = compare(gold, systems, settings, events=tally.account.events)
+    compared = compare(
+        gold,
+        systems,
+        settings,
+        models=args.model,
+        types=type_mapping(args),
+        events=tally.account.events,
+    )
     commands = [
-        _command(choice.chosen, compared, systems, settings)
+        _command(choice.chosen, compared, systems, settings, models=_predicting(args))
         for choice in (compared.choices.choices if compared.choices else ())
     ]
     sections = make_sections(compared.comparison, compared.choices, commands=commands)
@@ -273,15 +320,31 @@ def _command(
     compared: Compared,
     systems: several.SystemsRequest,
     settings: CompareSettings,
+    *,
+    models: Mapping[str, tuple[str, str]],
 ) -> str:
     """Returns the command that makes this combination of these files; empty where none was
     chosen.
+
+    Args:
+        choice: the combination.
+        compared: with it.
+        systems: the files.
+        settings: of the comparison.
+        models: model -> the file of its predictions, and the command that writes it.
     """
     if choice is None:
         return ""
     rule, members = choice.candidate.rule, choice.candidate.members
     files = [compared.given[member] for member in members]
-    words = ["fascicle", "combine", rule.name, *dict.fromkeys(file.path for file in files)]
+    words = [
+        "fascicle",
+        "combine",
+        rule.name,
+        *dict.fromkeys(
+            models[file.path][0] if file.path in models else file.path for file in files
+        ),
+    ]
     words += [word for file in files if file.source for word in ("--source", file.source)]
     if rule.name == "kofn":
         words += ["--k", str(rule.votes)]
@@ -295,7 +358,19 @@ def _command(
         words += ["--distinct-types"]
     words += ["--map", systems.map] if systems.map else []
     reading = _options_of(systems.reading, documents=any(file.system.lengths for file in files))
-    return shlex.join([*words, *reading, "-o", _OUT])
+    predicting = [models[file.path][1] for file in files if file.path in models]
+    return " && ".join([*predicting, shlex.join([*words, *reading, "-o", _OUT])])
+
+
+def _predicting(args: Options) -> dict[str, tuple[str, str]]:
+    """Returns for each model the file of its predictions, and the command that writes it."""
+    reading = read_request(args, role="gold")
+    commands = {}
+    for model in args.model:
+        file = f"{stem(model)}.predictions.jsonl"
+        words = ["fascicle", "annotate", args.gold, "--model", model, "--no-link", "-o", file]
+        commands[model] = file, shlex.join([*words, *_options_of(reading, documents=True)])
+    return commands
 
 
 def _types_agree(systems: Sequence[System], rule: Rule) -> bool:

@@ -62,11 +62,12 @@ def _types_to_write(system: ScoredSystem) -> str:
     if not gold or not predicted or not set(gold).isdisjoint(predicted):
         return ""
     near = {name: near_names(name, predicted) for name in gold}
-    if len(predicted) > 1 and not all(near.values()):
-        return ""
-    names = {name: (others or predicted)[0] for name, others in near.items()}
+    lone = predicted if len(predicted) == 1 else ["NAME"]
+    names = {name: (others or lone)[0] for name, others in near.items()}
     options = " ".join(f"--type {shlex.quote(f'{name}={other}')}" for name, other in names.items())
-    return f"No type of the gold is among those of {system.name}; to score them: {options}\n"
+    all_named = len(predicted) == 1 or all(near.values())
+    which = "" if all_named else f" ({', '.join(predicted)})"
+    return f"No type of the gold is among those of {system.name}{which}; to score them: {options}\n"
 
 
 class Links:
@@ -184,6 +185,7 @@ class Options(
     allow_missing: bool = option("--allow-missing")
     by_type: bool = option("--by-type", action=argparse.BooleanOptionalAction, default=True)
     types: list[str] = shared.TYPES
+    map: str | None = declared.MAP
     facts: bool = option("--facts")
     relations: bool = option("--relations")
     interval: bool = option("--interval")
@@ -228,6 +230,7 @@ def run(args: Options) -> int:
         gold,
         systems,
         types=shared.type_mapping(args),
+        map=args.map or "",
         facts=args.facts,
         allow_missing=args.allow_missing,
         events=events,

@@ -412,6 +412,7 @@ _NO_MEANING: Final = (
         "gold_column",
         "pred_column",
         "interval",
+        "map",
     ),
     "at_least",
 )

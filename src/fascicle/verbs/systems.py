@@ -26,20 +26,26 @@ DISTRIBUTIONS: Final[Any] = option(
 )
 
 
+MAP: Final[Any] = option(
+    "--map TYPES.toml",
+    reads,
+    help='file with other names for types, in lines such as "CHEMICAL" = "Chemical"; lines in a '
+    'table [NAME] are for the system NAME only; the new name "" leaves a type out',
+)
+
+
 class SystemOptions(ReadingDetails):
     """Options for the systems of a file, and for its reading.
 
     Attributes:
         source: if PRED has mentions of several sources: use this source as a system; may be
             repeated.
-        map: file with other names for types, in lines such as "CHEMICAL" = "Chemical"; lines in a
-            table [NAME] are for the system NAME only; the new name "" leaves a type out.
         distinct_types: treat types with similar names as different types.
         input_format: format of PRED; default: auto.
     """
 
     source: list[str] = option("--source NAME ...")
-    map: str | None = option("--map TYPES.toml", reads)
+    map: str | None = MAP
     distinct_types: bool = option("--distinct-types")
     input_format: str = input_format("--input-format", choices=SYSTEM_FORMATS, group="reading")
 

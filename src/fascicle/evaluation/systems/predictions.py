@@ -26,7 +26,8 @@ from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.runtime.combination.align import System, some_documents
 
 # formats of prediction files, beside those of documents
-PREDICTIONS: Final = ("tsv", "predictions")
+TABLES: Final = ("tsv", "livingner", "socialdisner")
+PREDICTIONS: Final = (*TABLES, "predictions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +203,7 @@ def read_predictions(
     path, reading = request.path, request.reading
     kind = reading.format if reading.format != "auto" else prediction_kind(path, reading.encoding)
     if kind in PREDICTIONS:
-        return _from_predictions(path, reading.encoding, lists_all=kind != "tsv")
+        return _from_predictions(path, reading.encoding, lists_all=kind not in TABLES)
     report = ReadReport()
     documents = read_file(path, reading, report=report)
     is_read_once = path == STDIN or is_pipe(path)

@@ -10,8 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from fascicle.core.arguments import collect_paths
-from fascicle.core.document import GOLD
+from fascicle.core.document import GOLD, Document
 from fascicle.core.files.source import STDIN, distinguishing_folders, open_bytes, stem
 from fascicle.core.wording import typo_hint
 from fascicle.errors import InputError, UsageError
@@ -24,7 +26,13 @@ from fascicle.evaluation.systems.predictions import (
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest
 from fascicle.runtime.combination.align import System
-from fascicle.runtime.combination.type_names import TypeMap, check_types, parse_map, rename
+from fascicle.runtime.combination.type_names import (
+    TypeMap,
+    check_types,
+    parse_map,
+    rename,
+    rename_mentions,
+)
 from fascicle.settings.recipes.strict import toml_values
 
 
@@ -162,12 +170,34 @@ def rename_types(
         The systems, and sentences about lines of the map that may be misspelt.
 
     Raises:
-        InputError: see `_read_map`.
+        InputError: see `read_map`.
     """
-    return rename([*more, *(system.system for system in systems)], _read_map(request.map, systems))
+    return rename([*more, *(system.system for system in systems)], read_map(request.map, systems))
 
 
-def _read_map(path: str, systems: Sequence[SystemOfFile]) -> TypeMap:
+def rename_gold(documents: Iterable[Document], names: Mapping[str, str]) -> list[Document]:
+    """Returns documents with new names for the types of their gold; other layers stay.
+
+    Args:
+        documents: with gold mentions.
+        names: see `fascicle.runtime.combination.type_names.rename_mentions`.
+    """
+    if not names:
+        return list(documents)
+    return [
+        msgspec.structs.replace(
+            document,
+            mentions=tuple(
+                renamed
+                for mention in document.mentions
+                for renamed in rename_mentions([mention], names if mention.source == GOLD else {})
+            ),
+        )
+        for document in documents
+    ]
+
+
+def read_map(path: str, systems: Sequence[SystemOfFile] = ()) -> TypeMap:
     """Reads a file with other names for types; without one, nothing is renamed.
 
     Args:

@@ -88,7 +88,7 @@ def rename(systems: Sequence[System], names: TypeMap) -> tuple[list[System], lis
         for table, types in tables
         for name in sorted(table.keys() - types)
     ]
-    renamed = [_renamed(system, names.of(system.name)) for system in systems]
+    renamed = [rename_system(system, names.of(system.name)) for system in systems]
     left_out = _count(systems) - _count(renamed)
     if left_out:
         remarks.append(f"mentions left out, for the map gives their types no name: {left_out:,}")
@@ -193,16 +193,25 @@ def _how_to_map(name: str, other: str) -> str:
     )
 
 
-def _renamed(system: System, names: Mapping[str, str]) -> System:
+def rename_system(system: System, names: Mapping[str, str]) -> System:
+    """Renames the types of one system, see `rename_mentions`."""
     if not names.keys() & system.types():
         return system
     mentions = {
-        identifier: tuple(
-            _typed(mention, names) for mention in mentions_there if names.get(mention.type, "-")
-        )
-        for identifier, mentions_there in system.mentions.items()
+        identifier: rename_mentions(mentions, names)
+        for identifier, mentions in system.mentions.items()
     }
     return replace(system, mentions=mentions)
+
+
+def rename_mentions(mentions: Iterable[Mention], names: Mapping[str, str]) -> tuple[Mention, ...]:
+    """Returns mentions under the new names of their types, without those whose name is empty.
+
+    Args:
+        mentions: in any order, which stays.
+        names: type -> new name; other types keep their names.
+    """
+    return tuple(_typed(mention, names) for mention in mentions if names.get(mention.type, "-"))
 
 
 def _typed(mention: Mention, names: Mapping[str, str]) -> Mention:

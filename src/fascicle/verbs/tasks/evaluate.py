@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, Final
 
 from fascicle.core.arguments import validate_arguments, validate_documents
 from fascicle.core.document import GOLD, Document, Mention
@@ -20,6 +18,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.facts import all_facts, gold_facts
 from fascicle.evaluation.scoring.inputs import ScoredSystem, note_on_gold, score_system
 from fascicle.evaluation.scoring.scores import MicroRates, Rates, Scores, rates_text
+from fascicle.evaluation.systems import several
 from fascicle.evaluation.systems.alignment import align_to_documents
 from fascicle.evaluation.systems.model import ModelRequest, Watch
 from fascicle.evaluation.systems.predictions import (
@@ -32,6 +31,8 @@ from fascicle.evaluation.systems.taught import notes_on_training
 from fascicle.formats.account import EventCounts
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import read_file
+from fascicle.runtime.combination.align import System
+from fascicle.runtime.combination.type_names import rename_system
 from fascicle.text.taught import Cuts, sentence_hashes
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest, predict_gold_texts
 
@@ -157,17 +158,34 @@ class ScoredTypes:
         """
         if not self.names:
             return documents
-        in_gold = sorted(
-            {mention.type for document in documents for mention in document.layer(GOLD)}
-        )
+        in_gold = {mention.type for document in documents for mention in document.layer(GOLD)}
+        self._check_gold(in_gold, path)
+        return several.rename_gold(documents, {name: self.names.get(name, "") for name in in_gold})
+
+    def of_systems(self, gold: System, systems: Sequence[System], *, path: str) -> list[System]:
+        """Returns gold and systems with the scored types alone.
+
+        Raises:
+            InputError: a type that no gold mention has.
+        """
+        if not self.names:
+            return [gold, *systems]
+        self._check_gold(gold.types(), path)
+        new_names = {name: self.names.get(name, "") for name in gold.types()}
+        return [
+            rename_system(gold, new_names),
+            *(replace(system, mentions=self.among(system.mentions)) for system in systems),
+        ]
+
+    def _check_gold(self, in_gold: Iterable[str], path: str) -> None:
+        names = sorted(in_gold)
         for name in self.names:
-            if name not in in_gold:
+            if name not in names:
                 raise InputError(
-                    f"{path} holds no gold mention of the type {name!r}{near_hint(name, in_gold)}; "
+                    f"{path} holds no gold mention of the type {name!r}{near_hint(name, names)}; "
                     "it has those of "
-                    f"{', '.join(in_gold) or 'no type'}"
+                    f"{', '.join(names) or 'no type'}"
                 )
-        return [self._of_document(document) for document in documents]
 
     def of_predictions(self, predictions: Predictions) -> Predictions:
         """Returns the predictions of the scored types."""
@@ -204,16 +222,6 @@ class ScoredTypes:
                     f"{', '.join(known)}; a type of the "
                     "gold that has another name there is given as GOLDNAME=NAME"
                 )
-
-    def _of_document(self, document: Document) -> Document:
-        mentions = [
-            msgspec.structs.replace(mention, type=self.names[mention.type])
-            if mention.source == GOLD
-            else mention
-            for mention in document.mentions
-            if mention.source != GOLD or mention.type in self.names
-        ]
-        return msgspec.structs.replace(document, mentions=tuple(mentions))
 
 
 def scored_types(given: Types) -> ScoredTypes:
@@ -268,6 +276,7 @@ def check_no_training_text(
         )
 
 
+_GOLD: Final = "the gold"
 _Systems = SystemInput | Runnable | Iterable[SystemInput | Runnable]
 
 
@@ -279,13 +288,14 @@ class Evaluation(MicroRates, Tabular):
         gold: the documents.
         systems: each with its scores under every rule of matching.
         predictions: name of a system -> its predictions for these documents.
-        trained: sentences about models that were trained on some of the documents.
+        remarks: sentences about the map of types, and about models that were trained on some of the
+            documents.
     """
 
     gold: Gold
     systems: tuple[ScoredSystem, ...]
     predictions: Mapping[str, Predictions]
-    trained: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Returns the strict rates of each system in one line."""
@@ -327,15 +337,16 @@ class Evaluation(MicroRates, Tabular):
             for system in self.systems
             for note in _notes(system, self.predictions[system.name])
         )
-        return (*note_on_gold(self.gold.documents, self.gold.path), *self.trained, *notes)
+        return (*note_on_gold(self.gold.documents, self.gold.path), *self.remarks, *notes)
 
 
 @validate_arguments
-def evaluate(
+def evaluate(  # noqa: PLR0913
     gold: SystemInput,
     predictions: _Systems,
     *,
     types: Types = (),
+    map: str = "",  # noqa: A002
     facts: bool = False,
     allow_missing: bool = False,
     events: EventCounts | None = None,
@@ -349,6 +360,9 @@ def evaluate(
             documents, or a model or pipeline that predicts now.
         types: the types that are scored, or type of the gold -> its name in the systems; all by
             default.
+        map: path of a TOML file with other names for types of the gold and the systems, see
+            `fascicle.runtime.combination.type_names.parse_map`; the gold is the system
+            ``"the gold"``.
         facts: score facts of mentions, such as ``negated``, in place of types; see
             `fascicle.evaluation.scoring.facts`.
         allow_missing: gold documents that a system does not list count as without predictions.
@@ -374,7 +388,10 @@ def evaluate(
     files = [system for system in systems if not isinstance(system, Runnable)]
     refuse_stdin_twice(gold, *files)
     right = open_gold(gold, events=events)
-    documents = scored_only.of_gold(right.documents, path=right.path)
+    original = right
+    names = several.read_map(map).of(_GOLD)
+    documents: Sequence[Document] = several.rename_gold(right.documents, names)
+    documents = scored_only.of_gold(documents, path=right.path)
     right = replace(right, documents=gold_facts(documents) if facts else documents)
     reference = right.predictions()
     systems_predicted: dict[str, Predictions] = {}
@@ -388,6 +405,7 @@ def evaluate(
             while name in systems_predicted:
                 name += " (model)"
             systems_predicted[name] = predicted
+    systems_predicted, remarks = _renamed(systems_predicted, original, map)
     systems_predicted = {
         name: scored_only.of_predictions(predicted) for name, predicted in systems_predicted.items()
     }
@@ -409,10 +427,29 @@ def evaluate(
     sources = [
         source for predicted in systems_predicted.values() for source in sorted(predicted.sources)
     ]
-    trained = tuple(
-        notes_on_training(right.documents, path=right.path, models=models, sources=sources)
+    remarks += notes_on_training(right.documents, path=right.path, models=models, sources=sources)
+    return Evaluation(
+        gold=right, systems=scored, predictions=systems_predicted, remarks=tuple(remarks)
     )
-    return Evaluation(gold=right, systems=scored, predictions=systems_predicted, trained=trained)
+
+
+def _renamed(
+    predictions: dict[str, Predictions], gold: Gold, path: str
+) -> tuple[dict[str, Predictions], list[str]]:
+    """Returns predictions with the names of a map, and remarks about its lines."""
+    if not path:
+        return predictions, []
+    right = gold.predictions().of(GOLD).system(_GOLD)
+    systems = [
+        several.SystemOfFile(system=each.system(name), path=each.path)
+        for name, each in predictions.items()
+    ]
+    request = several.SystemsRequest(paths=(), map=path)
+    (_, *renamed), remarks = several.rename_types(request, systems, right)
+    return {
+        system.name: replace(predictions[system.name], mentions=system.mentions)
+        for system in renamed
+    }, remarks
 
 
 def system_names(paths: Sequence[str]) -> list[str]:

@@ -127,8 +127,8 @@ def report_on(
         settings=request.settings,
         unreachable=_unreachable(request.unreachable_for, documents),
     )
-    if evaluation.trained:
-        value["remarks"] = list(evaluation.trained)
+    if evaluation.remarks:
+        value["remarks"] = list(evaluation.remarks)
     return Report(value=value, notes=tuple(notes))
 
 
