@@ -87,7 +87,6 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "of other packages",
         "settings": "list the keys of recipes with their defaults and meanings",
         "doctor": "print ten lines about the installation and its speed, for a bug report",
-        "completion": "print a script that lets bash or zsh complete commands and options",
     }
 )
 
