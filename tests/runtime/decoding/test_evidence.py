@@ -21,6 +21,8 @@ PACK = {
     "HER-2/neu": "Gene",
     "BaF3": "CellLine",
     "iron overload": "Disease",
+    "BID": "Gene",
+    "PC12": "CellLine",
 }
 
 
@@ -66,6 +68,12 @@ def found(
             [("HER-2", "Gene"), ("neu", "Gene")],
             [("HER-2", "Gene"), ("neu", "Gene")],
         ),
+        ("human BID was", [("human", "Species")], [("human", "Species"), ("BID", "Gene")]),
+        ("human BID protein", [("human", "Species"), ("BID protein", "Gene")], None),
+        ("human PC12 cells", [("human", "Species")], None),  # not a gene by the pack
+        ("human neu was", [("human", "Species")], None),  # not written as a symbol
+        ("human. BID was", [("human", "Species")], None),
+        ("virus BID was", [("virus", "Disease")], None),
         ("the TT genotype", [("TT", "Gene")], []),
         ("the A/G allele of TT", [("A/G", "Gene"), ("TT", "Gene")], [("TT", "Gene")]),
         ("blood group A and ABO blood groups", [("ABO", "Gene")], []),
@@ -74,14 +82,21 @@ def found(
         ("BaF3 cells", [("BaF3", "CellLine")], [("BaF3", "CellLine")]),  # a cell line by the pack
     ],
 )
-def test_evidence(text: str, names: list[tuple[str, str]], expected: list[tuple[str, str]]) -> None:
-    assert found(text, *names) == expected
+def test_evidence(
+    text: str, names: list[tuple[str, str]], expected: list[tuple[str, str]] | None
+) -> None:
+    assert found(text, *names) == (names if expected is None else expected)
     assert found(text, *names, rules=DocumentDecision()) == names  # without a pack nothing changes
 
 
 def test_formulas_are_for_models_of_chemicals() -> None:
     rules = DocumentDecision(types={"Gene": TypeDecision()}, pack="basic@2")
     assert found("in SOCl2 at", ("SOCl2", "Gene"), rules=rules) == [("SOCl2", "Gene")]
+
+
+def test_symbols_behind_species_are_for_models_of_genes() -> None:
+    rules = DocumentDecision(types={"Species": TypeDecision()}, pack="basic@2")
+    assert found("human BID was", ("human", "Species"), rules=rules) == [("human", "Species")]
 
 
 def test_a_formula_is_found_where_the_network_found_nothing() -> None:

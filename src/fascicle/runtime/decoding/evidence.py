@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from fascicle.core.document import Document, Mention, Patch, in_order
-from fascicle.core.mention import Span, contains
+from fascicle.core.mention import PlacedSpans, Span, contains
 from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
 from fascicle.settings.decision import DocumentDecision
 from fascicle.terms.variant_recogniser import VariantRecogniser
@@ -29,6 +29,9 @@ _ALLELES: Final = re.compile(r"(?:[ACGT]{1,2}|[ID]{1,2}|[Aa]{2}|[Bb]{2})(?:/(?:[
 _OF_ALLELES: Final = re.compile(
     r"\s*(?:genotype|allele|homozygo|heterozygo|carrier|polymorphism|haplotype)", re.IGNORECASE
 )
+_GENE: Final = "Gene"
+_BEHIND_SPECIES: Final = re.compile(r"[^\S\n]((?=[\w-]*[A-Z0-9])[A-Za-z][\w-]*\w)(?![\w-])")
+_SCORE: Final = 0.9  # of a gene that no network has marked
 _VARIANT: Final = re.compile(
     r"(?:[cgp]\.)?[A-Z][a-z]{0,2}\d{1,4}(?:[A-Z*][a-z]{0,2}|fs\w*)|rs\d+|.*(?:>|del|ins|dup).*"
 )
@@ -45,19 +48,21 @@ class Text(NamedTuple):
         mentions: of a network.
         longer: index of a mention -> ranges of words around it that may be one name.
         formulas: ranges of formulas.
+        symbols: ranges of words behind species that may be genes, in no mention.
     """
 
     text: str
     mentions: Sequence[Mention]
     longer: Mapping[int, Sequence[Span]]
     formulas: Sequence[Span]
+    symbols: Sequence[Span]
 
     @property
     def names(self) -> Iterator[str]:
         """What the pack is asked for."""
         return (
             self.text[slice(*span)]
-            for spans in (*self.longer.values(), self.formulas)
+            for spans in (*self.longer.values(), self.formulas, self.symbols)
             for span in spans
         )
 
@@ -74,14 +79,14 @@ def with_evidence(
 
     A mention that is no name by itself becomes the longest name of its type in the pack that holds
     it, such as ``virus`` in ``hepatitis B virus``. A formula is a chemical. A variant, a genotype
-    or a blood group is no gene.
+    or a blood group is no gene. A symbol of genes alone behind a species is one: ``human BID``.
 
     Args:
         documents: that were read.
         patches: the answer for each.
         rules: of the model; without a pack nothing changes.
         knows: is asked twice, for names of all documents.
-        source: of formulas; that of the other mentions by default.
+        source: of formulas and genes that are added; that of the other mentions by default.
     """
     if not rules.pack:
         return list(patches)
@@ -132,7 +137,17 @@ def _gather(
             end = patch.add[at].end if patch.add[at].type == "Species" else len(text)
             longer[at] = [span for span in longer[at] if span[1] > end]
     formulas = list(find_formulas(text)) if _CHEMICAL in rules.types else []
-    return Text(text=text, mentions=patch.add, longer=longer, formulas=formulas)
+    symbols = list(_behind_species(text, patch.add)) if _GENE in rules.types else []
+    return Text(text=text, mentions=patch.add, longer=longer, formulas=formulas, symbols=symbols)
+
+
+def _behind_species(text: str, mentions: Sequence[Mention]) -> Iterator[Span]:
+    """Yields the ranges of words behind species that are written as symbols, in no mention."""
+    taken = PlacedSpans([span for mention in mentions for span in mention.spans])
+    for mention in mentions:
+        match = _BEHIND_SPECIES.match(text, mention.end) if mention.type == "Species" else None
+        if match and not taken.overlapping(match.span(1)):
+            yield match.span(1)
 
 
 def _apply(evidence: Text, patch: Patch, types: Mapping[str, str], source: str) -> Patch:
@@ -142,8 +157,14 @@ def _apply(evidence: Text, patch: Patch, types: Mapping[str, str], source: str) 
         for span in evidence.formulas
         if types.get(evidence.text[slice(*span)], _CHEMICAL) == _CHEMICAL
     ]
-    if formulas and (name := source or next((mention.source for mention in mentions), "")):
+    name = source or next((mention.source for mention in mentions), "")
+    if formulas and name:
         mentions = with_formulas(mentions, formulas, source=name)
+    mentions += [
+        Mention((span,), _GENE, score=_SCORE, source=name)
+        for span in evidence.symbols
+        if types.get(evidence.text[slice(*span)]) == _GENE
+    ]
     return (
         patch
         if mentions == list(patch.add)
@@ -205,7 +226,7 @@ def _is_in(mention: Mention, wholes: Collection[tuple[str, Span]]) -> bool:
 
 def _without_variants(text: str, mentions: Sequence[Mention]) -> list[Mention]:
     """Returns the mentions without genes that are variants, genotypes or blood groups."""
-    genes = [mention for mention in mentions if mention.type == "Gene" and len(mention.spans) == 1]
+    genes = [mention for mention in mentions if mention.type == _GENE and len(mention.spans) == 1]
     variants = list[Span]()
     if any(_VARIANT.fullmatch(text, *mention.spans[0]) for mention in genes):
         (answer,) = VariantRecogniser().predict([Document(id="", text=text)])
