@@ -87,6 +87,27 @@ def test_gold_that_trains_is_exported(cli: Callable[..., Any], decisions: Path) 
         assert cli(*export, *wrong).code == 2
 
 
+def test_decisions_are_exported_as_a_table_before_they_are_finished(
+    cli: Callable[..., Any], decisions: Path
+) -> None:
+    with closing(Store.open("decisions.sqlite")) as store:
+        new = GivenStep(document="one", id=token_hex(16), who="Ada", edits=(edit("Chemical"),))
+        store.save(new, lambda kept, new: kept)
+    written = cli("curation", "export", decisions, "--decisions", "--json", "-o", "d.tsv")
+    counts = json.loads(written.out)
+    assert (counts["documents"], counts["mentions"], counts["left"]) == (3, 1, 0)
+    heading, row = Path("d.tsv").read_text(encoding="utf-8").splitlines()
+    cells = dict(zip(heading.split("\t"), row.split("\t"), strict=True))
+    assert [cells[name] for name in ("mention", "concept", "decision", "curator")] == [
+        "Aspirin",
+        "MESH:D1",
+        "added",
+        "Ada",
+    ]
+    refused = cli("curation", "export", decisions, "--decisions", "-o", "d.jsonl")
+    assert (refused.code, "is no name of a table" in refused.err) == (2, True)
+
+
 def test_damaged_documents_are_not_exported(cli: Callable[..., Any], decisions: Path) -> None:
     damage(decisions)
     found = cli("curation", "export", decisions, "-o", "gold.jsonl", "--unfinished", "--json")

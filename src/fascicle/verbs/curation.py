@@ -72,6 +72,8 @@ class Export(Verify, Overwrite):
             on which all curators agree.
         version: write the version of this curator instead.
         unfinished: also write unfinished documents.
+        decisions: write a table (.csv, .tsv, .xlsx, .parquet) of all mentions of all documents,
+            decided or open, with curator, date and note.
         json: print the account as JSON.
     """
 
@@ -79,6 +81,7 @@ class Export(Verify, Overwrite):
     project: str | None = option("--project FILE", reads)
     version: str = option("--version CURATOR", default="")
     unfinished: bool = option("--unfinished")
+    decisions: bool = option("--decisions")
 
 
 def _tell(verified: Verified, place: str, *, as_json: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from standing import Reply, Standing, standing
 
@@ -96,6 +98,56 @@ def test_gold_is_written_in_formats_for_training(
         for one in found
     }
     assert {"Aspirin", "headache"} <= words
+
+
+def test_every_decision_is_a_row_before_anything_is_finished(
+    curated: Standing, tmp_path: Path
+) -> None:
+    links = [{"id": "D1", "ontology": "MESH"}]
+    marked = [dict(DOCUMENT["mentions"][0], links=links), *DOCUMENT["mentions"][1:]]  # type: ignore[arg-type]
+    third = {"spans": [[37, 41]], "type": "Disease", "source": "m"}
+    added(curated, "rows", mentions=[*marked, third, {**third, "spans": [[8, 13]]}])
+    changed = {"item": ITEMS[0], "after": {"spans": [[0, 7]], "type": "Drug"}}
+    new = {"item": "added-1", "after": {"spans": [[14, 21]], "type": "Verb"}}
+    edits = [changed, accept(1), {"item": '["m","Disease",[[37,41]]]', "after": None}, new]
+    last = step(curated, "rows", 1, edits=edits).json["steps"][0]
+    for number, (item, note) in enumerate(((ITEMS[0], "=a drug"), ("added-1", "why"), ("", "all"))):
+        remark = {"item": item, "note": note}
+        last = step(curated, "rows", 2 + number, after=last["number"], remark=remark).json["steps"][
+            0
+        ]
+    tables = {}
+    for form in ("csv", "xlsx"):
+        reply = curated.ask("GET", f"/v1/curation/export?what=decisions&format={form}")
+        assert reply.headers["content-disposition"].endswith(f'filename="decisions.{form}"')
+        (tmp_path / f"d.{form}").write_bytes(reply.content)
+    with (tmp_path / "d.csv").open(encoding="utf-8-sig", newline="") as stream:
+        tables["csv"] = list(csv.DictReader(stream))
+    sheet = openpyxl.load_workbook(tmp_path / "d.xlsx").active
+    names, *cells = sheet.iter_rows(values_only=True)
+    tables["xlsx"] = [dict(zip(names, row, strict=True)) for row in cells]
+    assert next(row["note"] for row in tables["csv"] if row["document"] == "rows") == "'=a drug"
+    for table in tables.values():
+        rows = [row for row in table if row["document"] == "rows"]
+        columns = ("mention", "type", "decision", "curator", "predicted")
+        assert [tuple(row[column] or "" for column in columns) for row in rows] == [
+            ("Aspirin", "Drug", "changed", "Ada", "Aspirin (Chemical, MESH:D1)"),
+            ("helps", "Disease", "open", "", ""),
+            ("headache", "Disease", "accepted", "Ada", ""),
+            ("pain", "Disease", "rejected", "Ada", ""),
+            ("against", "Verb", "added", "Ada", ""),
+        ]
+        assert [(row["note"] or "").lstrip("'") for row in rows] == ["=a drug", "", "", "", "why"]
+        assert {row["document_note"] for row in rows} == {"all"}
+        assert [bool(row["date"]) for row in rows] == [True, False, True, True, True]
+        assert (rows[2]["before"].strip(), rows[2]["after"].strip()) == (
+            "Aspirin helps against",
+            "😀 and pain.",
+        )
+    finished = curated.ask("GET", "/v1/curation/export?what=decisions&finished=true")
+    assert b"against" not in finished.content
+    reply = curated.ask("GET", "/v1/curation/export?what=decisions&format=brat")
+    assert (reply.status, "csv" in reply.json["detail"]) == (422, True)
 
 
 def test_rules_are_a_table_that_packs_read(curated: Standing, tmp_path: Path) -> None:

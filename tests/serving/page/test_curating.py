@@ -270,6 +270,7 @@ def test_a_curator_finds_corrects_and_exports_in_twelve_interactions(
         ("Chemical", "severe headache", GOLD)
     ]
     for kind, name in (
+        ("decisions:csv", "decisions.csv"),
         ("rules:tsv", "curation.tsv"),
         ("tasks:label-studio", "tasks.label-studio.json"),
     ):
@@ -277,6 +278,9 @@ def test_a_curator_finds_corrects_and_exports_in_twelve_interactions(
         with page.expect_download() as got:
             page.click("#export-decisions")
         assert got.value.suggested_filename == name
+    with page.expect_download() as got:
+        page.click("#export-sheet")
+    assert got.value.suggested_filename == "decisions.xlsx"
 
 
 def test_spans_are_changed_and_drawn_with_the_mouse(opened: Opened, shown: Standing) -> None:

@@ -24,6 +24,7 @@ from fascicle.serving.curation.store import (
     opening_error,
     read_kept,
 )
+from fascicle.serving.curation.table import write_decisions
 from fascicle.serving.curation.versions import REVIEWED, decided_by, uncounted
 from fascicle.settings.serving import Project, read_project
 
@@ -162,6 +163,7 @@ def export(
     project: str | os.PathLike[str] | None = None,
     version: str = REVIEWED,
     unfinished: bool = False,
+    decisions: bool = False,
     overwrite: bool = False,
 ) -> Exported:
     """Writes the gold of a file of decisions, which a service may have open, in the format of a
@@ -173,6 +175,7 @@ def export(
         project: settings of the project; without them, all curators share their decisions.
         version: of a curator, instead of what is reviewed.
         unfinished: write documents too that are not finished.
+        decisions: write a table of all mentions of all documents instead, decided or open.
         overwrite: replace an existing file.
 
     Raises:
@@ -194,17 +197,22 @@ def export(
         for place in rows.document_places(connection):
             with suppress(DamagedError):
                 decided += decided_by(read_kept(connection, place), settings, version)
-    exported = [document for document in decided if document.finished or unfinished]
-    gold = [gold_document(document) for document in exported]
-    report = write(os.fspath(output), gold, overwrite=overwrite)
+    exported = [document for document in decided if document.finished or unfinished or decisions]
+    losses: tuple[str, ...] = ()
+    if decisions:
+        _, mentions = write_decisions(exported, os.fspath(output), overwrite=overwrite)
+    else:
+        gold = [gold_document(document) for document in exported]
+        losses = tuple(write(os.fspath(output), gold, overwrite=overwrite).lines())
+        mentions = sum(len(document.mentions) for document in gold)
     return Exported(
-        documents=len(gold),
-        mentions=sum(len(document.mentions) for document in gold),
+        documents=len(exported),
+        mentions=mentions,
         left=len(decided) - len(exported),
-        undecided=sum(len(document.undecided) for document in exported),
+        undecided=0 if decisions else sum(len(document.undecided) for document in exported),
         uncounted=strangers,
         damages=damages,
-        losses=tuple(report.lines()),
+        losses=losses,
     )
 
 

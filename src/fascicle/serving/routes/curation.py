@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, Literal
@@ -12,6 +13,7 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord, GivenDocument
+from fascicle.errors import MissingExtraError
 from fascicle.serving.content import (
     check_names,
     find_writable,
@@ -33,6 +35,7 @@ from fascicle.serving.curation.store import (
     Who,
     shared_by_all,
 )
+from fascicle.serving.curation.table import write_decisions
 from fascicle.serving.curation.versions import REVIEWED, Versions, decided_by, own_or_shared_version
 from fascicle.serving.endpoint import (
     ANY,
@@ -50,7 +53,8 @@ from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
 from fascicle.settings.serving import NamedToken, Project
 
-_What = Literal["gold", "rules", "tasks"]
+_What = Literal["gold", "rules", "tasks", "decisions"]
+_TABLES: Final = ("csv", "tsv", "xlsx", "parquet")
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -215,6 +219,9 @@ async def export(request: Request, service: Service) -> Response:
         decided for decided in versions if decided is not None and (decided.finished or not only)
     ]
     remarks = _export_remarks(service, exported, hidden=versions.count(None))
+    if what == "decisions":
+        table = request.query_params.get("format", "csv")
+        return await _table_answer(exported, f"decisions.{table}", remarks)
     if what == "rules":
         return file_answer(rules_table(exported).encode(), "curation.tsv", remarks)
     form = find_writable(
@@ -229,13 +236,26 @@ async def export(request: Request, service: Service) -> Response:
     )
 
 
+async def _table_answer(decided: Sequence[Decided], name: str, remarks: str) -> Response:
+    async with folder_for_files() as folder:
+        try:
+            await asyncio.to_thread(write_decisions, decided, str(folder / name))
+        except MissingExtraError as error:
+            raise ProblemError(422, str(error)) from None
+        return file_answer((folder / name).read_bytes(), name, remarks)
+
+
 def _check_export(
     request: Request, what: _What, version: str | None, project: Project | None
 ) -> None:
-    if what != "gold" and "format" in request.query_params:
+    if what not in ("gold", "decisions") and "format" in request.query_params:
         raise ProblemError(
-            422, f"the parameter format is for what=gold; leave it out with what={what}"
+            422,
+            f"the parameter format is for what=gold and what=decisions; leave it out with "
+            f"what={what}",
         )
+    if what == "decisions" and request.query_params.get("format", "csv") not in _TABLES:
+        raise ProblemError(422, f"decisions are a table; give format={' or '.join(_TABLES)}")
     if version and version not in (project.curators if project else ()):
         raise ProblemError(
             422,
@@ -417,9 +437,14 @@ ROUTES: Final[Sequence[Endpoint]] = (
             Query(
                 name="what",
                 type=_What,
-                means="gold, rules for term packs, or tasks for Label Studio",
+                means="gold, rules for term packs, tasks for Label Studio, or decisions: a table "
+                "of all mentions, decided or open",
             ),
-            Query(name="format", type=str, means="of gold; one of GET /v1/formats"),
+            Query(
+                name="format",
+                type=str,
+                means="of gold: one of GET /v1/formats; of decisions: csv, tsv, xlsx or parquet",
+            ),
             Query(name="finished", type=bool, means="true: only documents that are finished"),
             _VERSION,
         ),

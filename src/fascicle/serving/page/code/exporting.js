@@ -66,6 +66,7 @@ function decisions(said, { documents, total }) {
     ["gold:jsonl", "Gold for training: Fascicle"],
     ["gold:brat", "Gold for training: brat (zip)"],
     ["gold:conll", "Gold for training: CoNLL"],
+    ["decisions:csv", "Every decision: CSV"],
     ["rules:tsv", "Rules for term packs (TSV)"],
     ["tasks:label-studio", "Label Studio tasks, with what the models said"],
   ]);
@@ -76,30 +77,28 @@ function decisions(said, { documents, total }) {
     id: "export-finished",
     on: { change: () => (told.textContent = state(taken(), finished.checked ? taken().length : total)) },
   });
-  const save = button(
-    "Download decisions",
-    async () => {
-      const [what, format] = kind.value.split(":");
-      try {
-        const { blob, name, lost } = await service.curation.export({
-          what,
-          format: what === "gold" ? format : "",
-          finished: finished.checked ? "true" : "",
-        });
-        download(name || "curation", blob);
-        tell(said, finished.checked ? taken().length : total, lost);
-      } catch (error) {
-        said.replaceChildren(el("p", { class: "notice bad", text: error.message }));
-      }
-    },
-    { id: "export-decisions", class: "button first" },
-  );
+  const write = async (chosen) => {
+    const [what, format] = chosen.split(":");
+    try {
+      const { blob, name, lost } = await service.curation.export({
+        what,
+        format: ["gold", "decisions"].includes(what) ? format : "",
+        finished: finished.checked ? "true" : "",
+      });
+      download(name || "curation", blob);
+      tell(said, finished.checked ? taken().length : total, lost);
+    } catch (error) {
+      said.replaceChildren(el("p", { class: "notice bad", text: error.message }));
+    }
+  };
+  const save = button("Download decisions", () => write(kind.value), { id: "export-decisions", class: "button first" });
+  const sheet = button("Every decision as a spreadsheet", () => write("decisions:xlsx"), { id: "export-sheet" });
   return [
     el("h3", { text: "What curators decided" }),
     told,
     el("label", { class: "field" }, el("span", { text: "As" }), kind),
     el("label", { class: "check" }, finished, "Only finished documents"),
-    el("div", { class: "row" }, save),
+    el("div", { class: "row" }, save, sheet),
   ];
 }
 
