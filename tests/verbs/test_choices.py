@@ -120,7 +120,7 @@ def by_opener(model: str, choices: Choices) -> list[Document]:
 
 def by_evaluate(model: str, choices: Choices) -> list[Document]:
     request = ModelRequest(model=model, choices=choices)
-    _, predictions = predict(request, documents(), events=EventCounts())
+    predictions = predict(request, documents(), events=EventCounts())
     return [d.having(mentions=tuple(predictions.mentions[d.id])) for d in documents()]
 
 

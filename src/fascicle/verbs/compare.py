@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fascicle.core.arguments import validate_arguments
@@ -141,7 +141,8 @@ def compare(
             f"all subsets of {len(read)} systems are too many to try; give at most {MOST} "
             "systems, or search=False"
         )
-    (right, *renamed), notes = several.rename_types(systems, read, reference.system("the gold"))
+    named = replace(reference, name="the gold")
+    (right, *renamed), notes = several.rename_types(systems, read, named)
     right, *scored = scored_only.of_systems(right, renamed, path=reference.path)
     if not systems.distinct_types:
         notes += _check_types(right, scored, notes)
@@ -186,11 +187,10 @@ def _read(
     documents = list(read_file(gold.path, gold.reading)) if models else []
     for model in models:
         request = ModelRequest(model=model)
-        name, predicted = predict(request, documents, events=events or EventCounts())
-        while name in [each.system.name for each in read]:
-            name += " (model)"
-        system = several.SystemOfFile(system=predicted.system(name), path=model, aliases=(model,))
-        read.append(system)
+        answer = predict(request, documents, events=events or EventCounts())
+        name = several.free_name(answer.name, (each.system for each in read))
+        system = replace(answer, name=name)
+        read.append(several.SystemOfFile(system=system, path=model, aliases=(model,)))
     return read
 
 

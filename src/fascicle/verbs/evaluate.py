@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -42,7 +42,9 @@ from fascicle.verbs.tasks.evaluate import Evaluation, Runnable, evaluate
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest
 
 if TYPE_CHECKING:
+    from fascicle.formats.account import EventCounts
     from fascicle.verbs.tasks.report import GateResult, ReportRequest
+    from fascicle.verbs.tasks.report import Report as EvaluationReport
 
 _FELL_SHORT: Final = 4  # exit code
 _REPORT: Final = (
@@ -197,67 +199,72 @@ class Options(
 
 def run(args: Options) -> int:
     """Scores the predictions; returns the exit code."""
-    if args.relations:
-        # imported here, because scores of mentions do not need it
-        from fascicle.verbs.evaluate_relations import run_relations
-
-        return run_relations(args)
-    if args.facts and (args.links or args.agreement):
-        raise UsageError("--facts was given with --links or --agreement; choose one of them")
-    if args.agreement:
-        # imported here, because scores do not need it
-        from fascicle.verbs.agreement import run_agreement
-
-        return run_agreement(args)
-    if args.links:
-        # imported here, because scores of mentions do not need it
-        from fascicle.verbs.evaluate_links import run_links
-
-        return run_links(args)
+    if other := _other_scores(args):
+        return other(args)
     if option := first_given(
         args, ("linker", "ontology", "pack", *(() if args.at_least else ("prefix",)))
     ):
         raise UsageError(f"{option} is about links; give --links too")
     _check_gates(args.at_least)
     columns = declared.system_columns(args)
-    systems, report_request = _systems_of(args, columns), _report_of(args)
-    gold = PredictionRequest(path=args.gold, reading=shared.read_request(args, role="gold"))
-    if columns is not None:
-        gold = replace(gold, reading=replace(gold.reading, format="conll", columns=columns.gold))
-    tally = Tally()
-    events = tally.account.events
-    evaluation = evaluate(
-        gold,
-        systems,
+    systems, report_request, tally = _systems_of(args, columns), _report_of(args), Tally()
+    evaluation = call(
+        evaluate,
+        args,
+        gold=_gold_of(args, columns),
+        predictions=systems,
         types=shared.type_mapping(args),
         map=args.map or "",
-        facts=args.facts,
-        allow_missing=args.allow_missing,
-        events=events,
+        events=tally.account.events,
         watch=with_progress,
     )
-    report, notes, gates = None, list(evaluation.notes), _gates_of(args, evaluation)
-    if report_request is not None:
-        from fascicle.verbs.tasks.report import report_on
-
-        report = report_on(evaluation, report_request, events=events)
-        notes += report.notes
+    gates = _gates_of(args, evaluation)
+    report = _report_on(evaluation, report_request, events=tally.account.events)
     if args.verbose:
         for line in evaluation.gold.reading.lines():
             say(line)
     tally.say()
+    notes = [*evaluation.notes, *(report.notes if report else ())]
     headlines = _headlines(evaluation.systems, notes) if args.interval else None
-    if report is not None and args.report is not None:
-        text, lacking = report.text(Path(args.report).suffix)
-        notes += [lacking] if lacking else []
-        with open_output(args.report, overwrite=args.overwrite) as stream:
-            stream.write(text.encode())
+    if report and args.report is not None:
+        notes += _write_report(report, args.report, overwrite=args.overwrite)
     say_notes(notes)
     verdict, code = _judge_gates(gates)
     text = _as_text(evaluation, headlines, by_type=args.by_type) + verdict
     text += "".join(map(_types_to_write, evaluation.systems))
     emit(_values(evaluation.systems, headlines, gates), text, as_json=args.json)
     return code or tally.exit_code(strict=args.strict)
+
+
+def _other_scores(args: Options) -> Callable[[Options], int] | None:
+    """Returns what scores something else than mentions, if an option asks for it; it is imported
+    then, because scores of mentions do not need it.
+
+    Raises:
+        UsageError: two options that exclude each other.
+    """
+    if args.relations:
+        from fascicle.verbs.evaluate_relations import run_relations
+
+        return run_relations
+    if args.facts and (args.links or args.agreement):
+        raise UsageError("--facts was given with --links or --agreement; choose one of them")
+    if args.agreement:
+        from fascicle.verbs.agreement import run_agreement
+
+        return run_agreement
+    if args.links:
+        from fascicle.verbs.evaluate_links import run_links
+
+        return run_links
+    return None
+
+
+def _gold_of(args: Options, columns: declared.SomeColumns | None) -> PredictionRequest:
+    reading = shared.read_request(args, role="gold")
+    if columns is not None:
+        reading = replace(reading, format="conll", columns=columns.gold)
+    return PredictionRequest(path=args.gold, reading=reading)
 
 
 def _systems_of(
@@ -319,6 +326,25 @@ def _report_of(args: Options) -> ReportRequest | None:
         train_reading=replace(shared.read_request(args, role="train"), where=where),
         unreachable_for=(*args.unreachable_for, *own),
     )
+
+
+def _report_on(
+    evaluation: Evaluation, request: ReportRequest | None, *, events: EventCounts
+) -> EvaluationReport | None:
+    if request is None:
+        return None
+    from fascicle.verbs.tasks.report import report_on
+
+    return report_on(evaluation, request, events=events)
+
+
+def _write_report(report: EvaluationReport, path: str, *, overwrite: bool) -> Iterator[str]:
+    """Writes the report; yields a note if a part of it cannot be made."""
+    text, lacking = report.text(Path(path).suffix)
+    with open_output(path, overwrite=overwrite) as stream:
+        stream.write(text.encode())
+    if lacking:
+        yield lacking
 
 
 def _models_of(args: Options) -> list[ModelRequest]:

@@ -35,7 +35,7 @@ def test_types_apart_are_scored_and_counted_alike_with_distributions(
     gold, answers = [Document(id="1", text=TEXT, mentions=mentions)], []
     for place in ("", str(tmp_path / "found.jsonl")):
         events = EventCounts()
-        _, found = predict(
+        found = predict(
             ModelRequest(model=str(folder), choices=Choices(ends=ends), distributions=place),
             gold,
             events=events,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -66,7 +66,7 @@ def check_distributions(path: str, *, overwrite: bool) -> None:
 
 def predict(
     request: ModelRequest, gold: Sequence[Document], *, events: EventCounts, watch: Watch = iter
-) -> tuple[str, Predictions]:
+) -> Predictions:
     """Lets a model predict on the texts of the gold; writes the distributions file if one was asked
     for.
 
@@ -76,36 +76,29 @@ def predict(
         events: counts the events of the predictions.
         watch: documents go through it one by one, to show progress.
 
-    Returns:
-        The name of the model, and its predictions.
-
     Raises:
         ModelError: there is no such model.
         UsageError: an ensemble or a dictionary where probabilities are asked for.
         OutputError: the distributions file cannot be written.
     """
-    name, mentions, notes = (_probe if request.distributions else _annotate)(
-        request, gold, events, watch
-    )
+    predictions = (_probe if request.distributions else _annotate)(request, gold, events, watch)
     hashes = {document.id: text_hash(document.text) for document in gold}
-    return name, Predictions(path=request.model, mentions=mentions, hashes=hashes, notes=notes)
-
-
-_ModelMentions = tuple[str, dict[str, Sequence[Mention]], tuple[str, ...]]
+    return replace(predictions, hashes=hashes)
 
 
 def _annotate(
     request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch
-) -> _ModelMentions:
+) -> Predictions:
     predictor = open_model(request.model, request.choices, threads=request.threads)
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in gold)
     annotated = events.observe(watch(predictor.stream(bare)))
-    return predictor.name, {document.id: document.mentions for document in annotated}, ()
+    mentions = {document.id: document.mentions for document in annotated}
+    return Predictions(name=predictor.name, path=request.model, mentions=mentions)
 
 
 def _probe(
     request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch
-) -> _ModelMentions:
+) -> Predictions:
     # late: what reads prediction files needs no network
     from fascicle.runtime.choice import with_end_rule
 
@@ -122,7 +115,12 @@ def _probe(
         probe.entries(watch(gold)),
         overwrite=request.overwrite,
     )
-    return predictor.name, probe.mentions, tuple(probe.notes())
+    return Predictions(
+        name=predictor.name,
+        path=request.model,
+        mentions=probe.mentions,
+        notes=tuple(probe.notes()),
+    )
 
 
 def _header(predictor: ModelPredictor) -> DistributionsHeader:

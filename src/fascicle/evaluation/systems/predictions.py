@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from fascicle.core.document import GOLD, Document, Event, Mention
+from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.pipes import is_pipe
 from fascicle.core.files.source import STDIN, Source, stem
 from fascicle.core.wording import typo_hint
@@ -48,21 +48,17 @@ class PredictionRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Predictions:
-    """Predictions of a file for documents, all sources together.
+class Predictions(System):
+    """Predictions of a file or of a model for documents, all sources together.
 
     Attributes:
         path: of the file; for the sentences of errors.
-        mentions: document id -> its mentions, in the order of the file.
-        hashes: document id -> SHA-256 of its text, where known.
-        lengths: document id -> code points of its text, where known.
-        events: document id -> what was not done.
+        name: of the system, where it has one already.
         repeated: document id -> the id that was in the file before it, and that this document has
             there too.
         texts: gives document id -> text, if need be by a second reading; ``None`` for a file
             without texts.
         formats: names of the formats of its documents; empty for a prediction file.
-        lists_all: whether documents without mentions are listed, too; a TSV cannot.
         matched: how documents were matched with those of another file; empty where ids were enough.
         unit: what its documents are: ``"sentence"`` where the file says so of each, else
             ``"document"``.
@@ -72,14 +68,10 @@ class Predictions:
     """
 
     path: str
-    mentions: Mapping[str, Sequence[Mention]]
-    hashes: Mapping[str, str] = field(default_factory=dict)
-    lengths: Mapping[str, int] = field(default_factory=dict)
-    events: Mapping[str, Sequence[Event]] = field(default_factory=dict)
+    name: str = ""
     repeated: Mapping[str, str] = field(default_factory=dict)
     texts: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
     formats: frozenset[str] = frozenset()
-    lists_all: bool = True
     matched: str = ""
     unit: str = "document"
     notes: tuple[str, ...] = ()
@@ -143,21 +135,6 @@ class Predictions:
         if not self.lists_all or not (source or self.formats):
             return self
         return self.of(source or (GOLD if sources <= {GOLD} else only_source(sources)))
-
-    def system(self, name: str) -> System:
-        """Returns the same for a rule that combines systems.
-
-        Args:
-            name: no other system that it is combined with has it.
-        """
-        return System(
-            name=name,
-            mentions=self.mentions,
-            hashes=self.hashes,
-            lengths=self.lengths,
-            events=self.events,
-            lists_all=self.lists_all,
-        )
 
     def check(self, documents: Sequence[Document], *, only: str = "", named: bool = True) -> None:
         """Refuses predictions that are not about given documents.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -231,6 +231,14 @@ def check_type_names(systems: Iterable[System], notes: Sequence[str], *, agree: 
         raise InputError(f"{error}{hints}") from None
 
 
+def free_name(name: str, systems: Iterable[System]) -> str:
+    """Returns a name for a model that none of the systems has."""
+    names = {system.name for system in systems}
+    while name in names:
+        name += " (model)"
+    return name
+
+
 def notes_on_files(systems: Sequence[SystemOfFile]) -> list[str]:
     """Lists notes for the user on the files: texts that were not checked, and scores that only
     some files give.
@@ -361,7 +369,7 @@ def _systems_of(
     notes = (*file.notes, *([f"{file.path}: {file.matched}"] if file.matched else []))
     sources = _votes_of(file)
     if len(sources) < 2:
-        system = file.of(sources[0] if sources else None).system(names[0])
+        system = replace(file.of(sources[0] if sources else None), name=names[0])
         yield SystemOfFile(system=system, path=file.path, aliases=names, notes=notes)
         return
     own_sources = dict.fromkeys(
@@ -374,7 +382,7 @@ def _systems_of(
         )
     for source in own_sources:
         own = _source_names(names, source)
-        system = file.of(source).system(own[0])
+        system = replace(file.of(source), name=own[0])
         yield SystemOfFile(
             system=system, path=file.path, source=own[0], aliases=(*own, *names), notes=notes
         )

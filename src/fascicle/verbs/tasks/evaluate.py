@@ -393,63 +393,41 @@ def evaluate(  # noqa: PLR0913
     documents: Sequence[Document] = several.rename_gold(right.documents, names)
     documents = scored_only.of_gold(documents, path=right.path)
     right = replace(right, documents=gold_facts(documents) if facts else documents)
-    reference = right.predictions()
-    systems_predicted: dict[str, Predictions] = {}
-    for name, file in zip(_names(files), files, strict=True):
-        systems_predicted[name] = align_to_documents(
-            reference, open_predictions(file, events=events)
-        )
+    answers = _read_files(files, right, events=events)
     for model in systems:
         if isinstance(model, Runnable):
-            name, predicted = predict_gold_texts(model, right.documents, events=events, watch=watch)
-            while name in systems_predicted:
-                name += " (model)"
-            systems_predicted[name] = predicted
-    systems_predicted, remarks = _renamed(systems_predicted, original, map)
-    systems_predicted = {
-        name: scored_only.of_predictions(predicted) for name, predicted in systems_predicted.items()
-    }
-    systems_predicted = (
-        {
-            system: replace(predicted, mentions=all_facts(predicted.mentions))
-            for system, predicted in systems_predicted.items()
-        }
-        if facts
-        else systems_predicted
-    )
-    scored = tuple(
-        _scored(
-            name, right.documents, predicted, allow_missing=allow_missing, several=len(files) > 1
-        )
-        for name, predicted in systems_predicted.items()
-    )
-    models = [system.model for system in systems if isinstance(system, ModelRequest)]
-    sources = [
-        source for predicted in systems_predicted.values() for source in sorted(predicted.sources)
-    ]
-    remarks += notes_on_training(right.documents, path=right.path, models=models, sources=sources)
+            answer = predict_gold_texts(model, right.documents, events=events, watch=watch)
+            answers.append(replace(answer, name=several.free_name(answer.name, answers)))
+    answers, remarks = _renamed(answers, original, map)
+    answers = [scored_only.of_predictions(answer) for answer in answers]
+    if facts:
+        answers = [replace(answer, mentions=all_facts(answer.mentions)) for answer in answers]
+    is_one_of_several = len(files) > 1
     return Evaluation(
-        gold=right, systems=scored, predictions=systems_predicted, remarks=tuple(remarks)
+        gold=right,
+        systems=tuple(
+            _scored(answer, right.documents, allow_missing=allow_missing, several=is_one_of_several)
+            for answer in answers
+        ),
+        predictions={answer.name: answer for answer in answers},
+        remarks=(*remarks, *_notes_on_training(right, systems, answers)),
     )
 
 
 def _renamed(
-    predictions: dict[str, Predictions], gold: Gold, path: str
-) -> tuple[dict[str, Predictions], list[str]]:
+    answers: Sequence[Predictions], gold: Gold, path: str
+) -> tuple[list[Predictions], list[str]]:
     """Returns predictions with the names of a map, and remarks about its lines."""
     if not path:
-        return predictions, []
-    right = gold.predictions().of(GOLD).system(_GOLD)
-    systems = [
-        several.SystemOfFile(system=each.system(name), path=each.path)
-        for name, each in predictions.items()
-    ]
+        return list(answers), []
+    right = replace(gold.predictions().of(GOLD), name=_GOLD)
+    systems = [several.SystemOfFile(system=answer, path=answer.path) for answer in answers]
     request = several.SystemsRequest(paths=(), map=path)
     (_, *renamed), remarks = several.rename_types(request, systems, right)
-    return {
-        system.name: replace(predictions[system.name], mentions=system.mentions)
-        for system in renamed
-    }, remarks
+    return [
+        replace(answer, mentions=system.mentions)
+        for answer, system in zip(answers, renamed, strict=True)
+    ], remarks
 
 
 def system_names(paths: Sequence[str]) -> list[str]:
@@ -470,28 +448,37 @@ def system_names(paths: Sequence[str]) -> list[str]:
     return names
 
 
-def _names(files: Sequence[SystemInput]) -> list[str]:
-    own_names = [file.name if isinstance(file, PredictionRequest) else "" for file in files]
-    return [
-        own or default
-        for own, default in zip(
-            own_names, system_names([input_path(file) for file in files]), strict=True
-        )
-    ]
+def _read_files(
+    files: Sequence[SystemInput], gold: Gold, *, events: EventCounts
+) -> list[Predictions]:
+    """Returns the predictions of files and documents for the gold, each with a name of its own."""
+    reference = gold.predictions()
+    names = system_names([input_path(file) for file in files])
+    answers: dict[str, Predictions] = {}  # of two systems with one stated name, the last counts
+    for default, file in zip(names, files, strict=True):
+        name = (file.name if isinstance(file, PredictionRequest) else "") or default
+        answer = align_to_documents(reference, open_predictions(file, events=events))
+        answers[name] = replace(answer, name=name)
+    return list(answers.values())
+
+
+def _notes_on_training(
+    gold: Gold, systems: Sequence[object], answers: Sequence[Predictions]
+) -> Iterator[str]:
+    models = [system.model for system in systems if isinstance(system, ModelRequest)]
+    sources = [source for answer in answers for source in sorted(answer.sources)]
+    yield from notes_on_training(gold.documents, path=gold.path, models=models, sources=sources)
 
 
 def _scored(
-    name: str,
-    gold: Sequence[Document],
-    predictions: Predictions,
-    *,
-    allow_missing: bool,
-    several: bool,
+    predictions: Predictions, gold: Sequence[Document], *, allow_missing: bool, several: bool
 ) -> ScoredSystem:
     try:
         predictions.check(gold, named=False)
         allow = allow_missing or not predictions.lists_all
-        return score_system(name, gold, predicted=predictions.mentions, allow_missing=allow)
+        return score_system(
+            predictions.name, gold, predicted=predictions.mentions, allow_missing=allow
+        )
     except InputError as error:
         raise InputError(f"{predictions.path}: {error}" if several else str(error)) from None
 

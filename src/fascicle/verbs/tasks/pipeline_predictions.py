@@ -41,7 +41,7 @@ def predict_gold_texts(
     *,
     events: EventCounts,
     watch: Watch = iter,
-) -> tuple[str, Predictions]:
+) -> Predictions:
     """Lets a model or a pipeline predict on the texts of the gold; see
     `evaluation.systems.model.predict`.
 
@@ -62,14 +62,15 @@ def predict_gold_texts(
             for document in events.observe(watch(pipeline.stream(bare)))
         }
     predictions = Predictions(
+        name=pipeline.name,
         path=request.pipeline,
         mentions=mentions,
         hashes={document.id: text_hash(document.text) for document in gold},
     )
     if request.source:
-        return pipeline.name, predictions.of_one_system(request.source)
+        return predictions.of_one_system(request.source)
     together = {name: _as_one(mentions, pipeline.name) for name, mentions in mentions.items()}
-    return pipeline.name, replace(predictions, mentions=together)
+    return replace(predictions, mentions=together)
 
 
 class PipelinePredictor:
