@@ -5,55 +5,33 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Mapping
-from types import MappingProxyType
+from collections.abc import Collection
+from functools import cache
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Document
+from fascicle.core.lexicon import lexicon, taxa
 
 HUMAN: Final = "NCBITaxon:9606"
-_WORDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        word: taxon
-        for taxon, words in {
-            HUMAN: "human humans homo patient patients man men woman women child children infant "
-            "infants people "
-            "persons family families individuals subjects volunteers hela hek293 kindred",
-            "NCBITaxon:10090": "mouse mice murine mus",
-            "NCBITaxon:10116": "rat rats rattus",
-            "NCBITaxon:7227": "drosophila",
-            "NCBITaxon:7955": "zebrafish danio",
-            "NCBITaxon:559292": "yeast saccharomyces cerevisiae",
-            "NCBITaxon:9031": "chicken chickens chick chicks gallus",
-            "NCBITaxon:8355": "xenopus",
-            "NCBITaxon:9913": "bovine cattle calf",
-            "NCBITaxon:9823": "porcine pig pigs",
-            "NCBITaxon:9986": "rabbit rabbits",
-            "NCBITaxon:3702": "arabidopsis",
-            "NCBITaxon:6239": "elegans nematode",
-            "NCBITaxon:562": "coli",
-        }.items()
-        for word in words.split()
-    }
-)
-# Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not
-# among the words. checked first, which is twice as fast
-_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))
-_WORD: Final = re.compile(rf"\b(?ai:(?=[{_FIRST}])(?:{'|'.join(_WORDS)}))\b")
-_SAME: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "NCBITaxon:4932": "NCBITaxon:559292",
-        "NCBITaxon:10088": "NCBITaxon:10090",
-        "NCBITaxon:10092": "NCBITaxon:10090",
-    }
-)
 _EMPTY: Final = Document(id="", text="")
 _STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
 
 
+@cache
+def _word() -> re.Pattern[str]:
+    """Returns the pattern of a word for a species.
+
+    Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not
+    among the words. The first letter is checked before the words, which is twice as fast.
+    """
+    words = taxa()
+    first = "".join(sorted({word[0] for word in words}))
+    return re.compile(rf"\b(?ai:(?=[{first}])(?:{'|'.join(words)}))\b")
+
+
 def to_species(taxon: str) -> str:
     """Returns the species for the taxon of a strain, a subspecies or a laboratory genus."""
-    return _SAME.get(taxon, taxon)
+    return str(lexicon("species")["same"].get(taxon, taxon))
 
 
 class NearbySpecies(NamedTuple):
@@ -81,8 +59,9 @@ class Species:
 
     def __init__(self, document: Document = _EMPTY, *, taxon: str = "") -> None:
         """Reads the document; ``taxon``: of a species that counts as named everywhere in it."""
+        words = taxa()
         places = {
-            match.start(): _WORDS[match[0].lower()] for match in _WORD.finditer(document.text)
+            match.start(): words[match[0].lower()] for match in _word().finditer(document.text)
         }
         places |= {0: taxon} if taxon else {}
         for mention in document.mentions:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Final
+
+from fascicle.core.lexicon import lexicon, taxa
 
 _GENE: Final = "Gene"
 _CHEMICAL: Final = "Chemical"
 _DISEASE: Final = "Disease"
 _MOST_LEFT_OUT: Final = 3  # first words of a name
-# names that say nothing
-_KINDS: Final = re.compile(r"(?i:disease|disorder|syndrome|condition|illness)(?:s|es)?")
-
 _PREFIX: Final = re.compile(r"([hmrdzy])-?([A-Z][A-Za-z0-9-]+)")
 # Before a gene, what was done to it, or where it is: phosphorylated, soluble, precursor,
 # recombinant, silenced.
@@ -47,69 +47,45 @@ _SPELLINGS: Final[Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]] = Mappi
         "Species": ((re.compile(r" type(?= \d+$)"), ""),),
     }
 )
-# Words before the name of a disease that seldom make another one of it.
-_COURSE: Final = re.compile(
-    r"(?:(?ai:acute|chronic|episodic|intermittent|mild|moderate|persistent|recurrent|severe|sporadic|unilateral|bilateral)"
-    r"[\s-]+)+(?=\S)"
-)
 _OF: Final = re.compile(r"([^\s,]+) of (?:the )?([^,]+)")  # cirrhosis of the liver
-# Words behind the name of a drug, and of parts of formulae such as KCl, Ca2+ and CO2.
-_SALT: Final = re.compile(
-    r"\s+(?:(?:di)?hydrochloride|HCl|hydrobromide|(?:bes|mes|tos)[iy]late|maleate|fumarate|tartrate|succinate"
-    r"|cilexetil|medoxomil|proxetil|sodium|potassium|calcium)$"
-)
 # a hyphen between two parts of a word
 _JOINT: Final = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{3})")
 
 
-def _by_symbol(pairs: str) -> Mapping[str, str]:
-    """Returns names by symbols, from ``SYMBOL name`` with commas between them."""
-    return MappingProxyType(dict(pair.split(" ", 1) for pair in pairs.split(", ")))
-
-
-_CATIONS: Final = _by_symbol(
-    "Na sodium, K potassium, Ca calcium, Mg magnesium, Li lithium, Zn zinc, Fe iron, Cu copper, "
-    "Mn manganese, Pb lead, Hg mercury, Cd cadmium, Al aluminum, Ag silver, Ba barium, Co cobalt, "
-    "Ni nickel"
-)
-_ANIONS: Final = _by_symbol(
-    "Cl chloride, OH hydroxide, Br bromide, I iodide, F fluoride, SO4 sulfate, NO3 nitrate, "
-    "HCO3 bicarbonate, CO3 carbonate, PO4 phosphate"
-)
-_MOLECULES: Final = _by_symbol(
-    "CO2 carbon dioxide, O2 oxygen, H2O water, HCl hydrochloric acid, H hydrogen, NO nitric oxide, "
-    "CO carbon monoxide, N2O nitrous oxide, NH3 ammonia, C carbon, H2O2 hydrogen peroxide, "
-    "N2 nitrogen, SO2 sulfur dioxide, H2S hydrogen sulfide"
-)
-_FORMULA: Final = re.compile(
-    rf"({'|'.join(_CATIONS)})\d?\(?({'|'.join(_ANIONS)}|)\)?\d?(?:\(?(?:\d?[+-]|[+-]\d)\)?)?"
-)
-# Endings of adjectives, and those of the nouns that name the disease.
-_NOUNS: Final = tuple(
-    (ending, noun)
-    for ending, nouns in (
-        ("ic", "ia y es ism icity"),
-        ("tic", "sis sia tis"),
-        ("ptic", "psy"),
-        ("matic", "ma"),
-        ("matous", "ma"),
-        ("genic", "genesis"),
-        ("ive", "ion"),
-        ("ed", "ion"),
-    )
-    for noun in nouns.split()
-)
 # short form in a name: Von Hippel-Lindau (VHL) disease
 _IN_BRACKETS: Final = re.compile(r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]")
-_TAXA: Final = _by_symbol(
-    "human NCBITaxon:9606, mouse NCBITaxon:10090, murine NCBITaxon:10090, rat NCBITaxon:10116, "
-    "drosophila NCBITaxon:7227, zebrafish NCBITaxon:7955, yeast NCBITaxon:559292, "
-    "chicken NCBITaxon:9031"
-)
-_LETTERS: Final[Mapping[str, str]] = MappingProxyType(
-    {name[0]: taxon for name, taxon in _TAXA.items()}
-)
-_SPECIES: Final = re.compile(rf"((?ai:{'|'.join(_TAXA)}))\s+(?=\S)")
+
+
+@cache
+def _kind() -> re.Pattern[str]:
+    """Returns the pattern of names that say nothing."""
+    return re.compile(rf"(?i:{'|'.join(lexicon('diseases')['kinds'])})(?:s|es)?")
+
+
+@cache
+def _course() -> re.Pattern[str]:
+    """Returns the pattern of words before the name of a disease."""
+    return re.compile(rf"(?:(?ai:{'|'.join(lexicon('diseases')['courses'])})[\s-]+)+(?=\S)")
+
+
+@cache
+def _salt() -> re.Pattern[str]:
+    """Returns the pattern of words behind the name of a drug."""
+    return re.compile(rf"\s+(?:{'|'.join(lexicon('chemistry')['salts'])})$")
+
+
+@cache
+def _formula() -> re.Pattern[str]:
+    """Returns the pattern of a salt or an ion, such as ``KCl`` and ``Ca2+``."""
+    chemistry = lexicon("chemistry")
+    cation, anion = "|".join(chemistry["cations"]), "|".join(chemistry["anions"])
+    return re.compile(rf"({cation})\d?\(?({anion}|)\)?\d?(?:\(?(?:\d?[+-]|[+-]\d)\)?)?")
+
+
+@cache
+def _species() -> re.Pattern[str]:
+    """Returns the pattern of a species before the name of a gene."""
+    return re.compile(rf"((?ai:{'|'.join(lexicon('species')['genes']['before'])}))\s+(?=\S)")
 
 
 def without_tail(surface: str, kind: str) -> str:
@@ -124,9 +100,11 @@ def other_spellings(surface: str, kind: str) -> Iterator[str]:
     yield surface
     yield from (pattern.sub(letters, surface) for pattern, letters in _SPELLINGS.get(kind, ()))
     if kind == _CHEMICAL:
-        if formula := _FORMULA.fullmatch(surface):
-            yield f"{_CATIONS[formula[1]]} {_ANIONS.get(formula[2], '')}".strip()
-        yield _MOLECULES.get(surface, surface)
+        chemistry = lexicon("chemistry")
+        if formula := _formula().fullmatch(surface):
+            anion = chemistry["anions"].get(formula[2], "")
+            yield f"{chemistry['cations'][formula[1]]} {anion}".strip()
+        yield chemistry["molecules"].get(surface, surface)
 
 
 def without_species(gene: str) -> Iterator[tuple[str, str]]:
@@ -134,9 +112,9 @@ def without_species(gene: str) -> Iterator[tuple[str, str]]:
     ``TERT`` for ``hTERT``.
     """
     if prefix := _PREFIX.fullmatch(gene):
-        yield prefix[2], _LETTERS[prefix[1]]
-    if word := _SPECIES.match(gene):
-        yield gene[word.end() :], _TAXA[word[1].lower()]
+        yield prefix[2], taxa()[lexicon("species")["letters"][prefix[1]]]
+    if word := _species().match(gene):
+        yield gene[word.end() :], taxa()[word[1].lower()]
 
 
 def other_names(surface: str, kind: str) -> Iterator[str]:
@@ -151,17 +129,17 @@ def other_names(surface: str, kind: str) -> Iterator[str]:
         yield from _other_diseases(surface)
     elif kind == _GENE:
         yield from unmodified(surface)
-    elif kind == _CHEMICAL and _SALT.search(surface):
-        yield _SALT.sub("", surface)
+    elif kind == _CHEMICAL and _salt().search(surface):
+        yield _salt().sub("", surface)
     if _JOINT.search(surface):
         yield _JOINT.sub("", surface)
 
 
 def _other_diseases(surface: str) -> Iterator[str]:
-    for ending, noun in _NOUNS:
+    for ending, nouns in lexicon("diseases")["nouns"].items():
         if surface.endswith(ending):
-            yield surface.removesuffix(ending) + noun
-    if course := _COURSE.match(surface):
+            yield from (surface.removesuffix(ending) + noun for noun in nouns)
+    if course := _course().match(surface):
         yield surface[course.end() :]
     if place := _OF.fullmatch(surface):
         yield f"{place[2]} {place[1]}"
@@ -182,5 +160,5 @@ def shorter_names(surface: str) -> Iterator[str]:
     words = surface.split(" ")
     for first in range(1, min(len(words), _MOST_LEFT_OUT + 1)):
         name = " ".join(words[first:])
-        if not _KINDS.fullmatch(name):
+        if not _kind().fullmatch(name):
             yield name

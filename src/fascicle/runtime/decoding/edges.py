@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
+from fascicle.core.lexicon import lexicon
 from fascicle.core.mention import Span
 
 _CHEMICAL: Final = "Chemical"
@@ -327,12 +329,8 @@ def _without_lists(text: str, span: Span) -> Span:
     return numbered.end() if numbered else start, dangling.start() if dangling else end
 
 
-_ANIMALS: Final = r"(?:human|mouse|murine|rat|bovine|porcine|rabbit|chicken|zebrafish|yeast)\s+"
 _PRODUCTS: Final = (
     r"\s+(?:genes?|proteins?|m?RNAs?|cDNAs?|transcripts?|polypeptides?|oncogenes?|proto-oncogenes?)"
-)
-_BEFORE: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
-    {"Gene": re.compile(_ANIMALS, re.IGNORECASE)}
 )
 _AFTER: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
@@ -340,6 +338,12 @@ _AFTER: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         "CellLine": re.compile(r"\s+cells?(?:\s+lines?)?\Z|\s+lines?\Z", re.IGNORECASE),
     }
 )
+
+
+@cache
+def _species_before() -> re.Pattern[str]:
+    """Returns the pattern of a species before the name of a gene."""
+    return re.compile(rf"(?:{'|'.join(lexicon('species')['genes']['apart'])})\s+", re.IGNORECASE)
 
 
 def bare_span(text: str, span: Span, *, kind: str) -> Span:
@@ -357,7 +361,7 @@ def bare_span(text: str, span: Span, *, kind: str) -> Span:
     if after := _AFTER.get(kind):
         words = after.search(text[start:end])
         end = start + words.start() if words else end
-    if before := _BEFORE.get(kind):
-        words = before.match(text, start, end)
+    if kind == "Gene":
+        words = _species_before().match(text, start, end)
         start = words.end() if words else start
     return (start, end) if any(map(str.isalpha, text[start:end])) else span
