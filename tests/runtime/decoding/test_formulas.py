@@ -24,6 +24,8 @@ from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
             "LiHMDS",
             "CDCl3",
             "SOCl2",
+            "EDTA",
+            "HEPES",
             "AgNO3",
             "Cs2CO3",
             "PPh3",
@@ -112,6 +114,20 @@ def test_formulas_and_reagents_are_whole(formula: str) -> None:
 )
 def test_genes_lines_and_words_are_no_formulas(other: str) -> None:
     assert list(find_formulas(f"of {other} in")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "formulas"),
+    [
+        ("washed with EtOAc/hexane", ["EtOAc"]),
+        ("in TFA/TIS/H2O", ["TFA"]),
+        ("a THF/MeOH mixture", ["THF", "MeOH"]),
+        ("a SiO2/TiO2 ratio", ["SiO2", "TiO2"]),
+        ("the PI3K/AKT pathway of CD4/CD8 cells", []),
+    ],
+)
+def test_a_slash_is_the_border_of_a_formula(text: str, formulas: list[str]) -> None:
+    assert [text[a:b] for a, b in find_formulas(text)] == formulas
 
 
 @given(st.text(st.sampled_from("NaClCO23()[]\u00b7H Fe.-"), max_size=60))

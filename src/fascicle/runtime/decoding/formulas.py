@@ -45,7 +45,7 @@ def _patterns() -> _Patterns:
     formula = rf"(?:{unit}|{inner}|{square}){{2,14}}(?:{water})?"
     salt = rf"(?:(?:{metals})\d?){{1,2}}(?:{either(chemistry['counterparts'])})"
     return _Patterns(
-        candidate=re.compile(rf"(?<![\w\u00b7/-])(?:{reagents}|{formula})(?![\w'/]|-\d|\()"),
+        candidate=re.compile(rf"(?<![\w\u00b7-])(?:{reagents}|{formula})(?![\w']|-\d|\()"),
         sure=re.compile(rf"{reagents}|{simple}|(?!K[A-Z]\b){salt}"),
         symbol=re.compile(symbols),
         metal=re.compile(metals),
