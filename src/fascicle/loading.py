@@ -63,6 +63,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     link: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     ontology: str = "",
     ends: Ends | None = None,
+    careful: Sequence[str] = (),
     only: Sequence[str] = (),
     threshold: Share | Mapping[str, Share] = 0.0,
     variants: bool = False,
@@ -98,6 +99,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             ``"MONDO"``.
         ends: ``"bare"`` cuts off what few guidelines count to a name; ``"corpus"`` keeps it,
             and also gives the types that the model keeps apart.
+        careful: types whose mentions stay only if ``biomed-fast`` (for ``biomed-fast`` itself:
+            ``biomed``) has a mention of the same type there; it takes time of its own.
         only: types of mentions to give out; by default all that the model does not keep apart
             (``decision.apart``).
         threshold: mentions with a lower score are left out; one number, or one for each of some
@@ -126,6 +129,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         also=to_path_list(also or (), name="also"),
         case=case,
         types="" if types is None else os.fspath(types),
+        careful=tuple(careful),
         only=tuple(only),
         threshold=dict(threshold) if isinstance(threshold, Mapping) else threshold,
         ends=ends,
@@ -203,7 +207,10 @@ def open_model(
     )
     links = choices.links and (recognition is None or recognition.links)
     names = open_own_names(choices.also, case=choices.case, links=links)
-    composed = compose(predictor, remaining, names=names, output=held or ALL_LINKS)
+    open_second = partial(load_all_types, threads=threads)
+    composed = compose(
+        predictor, remaining, names=names, open_second=open_second, output=held or ALL_LINKS
+    )
     for path, recogniser in zip(choices.also, names, strict=True):
         if summary := getattr(recogniser, "summary", ""):
             note(f"{path}: {summary}")

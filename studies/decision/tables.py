@@ -144,9 +144,12 @@ def _table(name: str, *, foreign: bool) -> str:
     return markdown(HEAD, rows) if rows else MISSING
 
 
+def _with_interval(less: Mapping[str, float]) -> str:
+    return f"{100 * less['estimate']:+.1f} ({100 * less['low']:+.1f} to {100 * less['high']:+.1f})"
+
+
 def _lines(key: str, one: Value) -> Iterator[list[str]]:
-    before, after, less = one["before"], one["after"], one["less_before"]
-    gain = f"{100 * less['estimate']:+.1f} ({100 * less['low']:+.1f} to {100 * less['high']:+.1f})"
+    before, after, gain = one["before"], one["after"], _with_interval(one["less_before"])
     yield [
         *_what(key, one),
         f"{one['mentions']:,}",
@@ -212,3 +215,22 @@ def evidence() -> str:
         if rows
         else MISSING
     )
+
+
+def careful() -> str:
+    """Strict scores on texts that taught nothing, without and with the choice *careful*."""
+    rows = [
+        [
+            key,
+            f"{row['mentions']:,}",
+            *(
+                f"{100 * row[name][figure]:.1f}"
+                for figure in ("precision", "recall", "f1")
+                for name in ("plain", "careful")
+            ),
+            _with_interval(row["difference"]),
+        ]
+        for key, row in result("decision-careful").get("rows", {}).items()
+    ]
+    head = ("texts and type", "mentions", "precision", "careful", "recall", "careful", "F1")
+    return markdown((*head, "careful", "difference of F1"), rows) if rows else MISSING

@@ -218,6 +218,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "conventions-goals": conventions_tables.goals,
     "decision-names": decision_tables.names,
     "decision-cases": decision_tables.cases,
+    "decision-careful": decision_tables.careful,
     "decision-evidence": decision_tables.evidence,
     "decision-sentences": decision_tables.sentences,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),

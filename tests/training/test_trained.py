@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from safetensors.torch import load_file
 from tests.support.runs import finish, metrics
 
@@ -18,11 +19,13 @@ from fascicle.formats import read
 from fascicle.formats.conll import ConllOptions
 from fascicle.loading import load
 from fascicle.models.export.folders import export_model
+from fascicle.models.heads.tagger import MultiLabelTagger
 from fascicle.runtime.places import find_model
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.events import Note
 from fascicle.training.experiments.hashes import data_hashes
 from fascicle.training.run import run_recipe
+from fascicle.training.starting import open_trained
 
 Maker = Callable[..., Recipe]
 STILL = {"epochs": 1, "learning_rate": 1e-30, "weight_decay": 0.0}  # a step changes no weight
@@ -36,6 +39,12 @@ def going_on(make: Maker, start: Path, **changes: Any) -> Recipe:
 def answers(folder: Path, corpus: Path) -> list[Any]:
     documents = list(read(corpus, format="conll", options=ConllOptions(documents="sentence")))
     return [patch.add for patch in load(folder).predict(documents)]
+
+
+def head_of(start: str) -> MultiLabelTagger:
+    head = open_trained(start, key="start", use="").model.head("multilabel")
+    assert isinstance(head, MultiLabelTagger)
+    return head
 
 
 def notes(recipe: Recipe, folder: Path) -> str:
@@ -87,12 +96,38 @@ def test_an_export_can_be_trained_further(
     assert [{m.key for m in found} for found in answers(tmp_path / "second", toy_corpus)]
 
 
-def test_a_shipped_model_can_be_trained_further(tiny_recipe: Maker, tmp_path: Path) -> None:
+def test_a_shipped_model_can_be_trained_further_for_some_of_its_types_and_new_ones(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
     recipe = going_on(
         tiny_recipe,
         find_model("biomed-fast"),
         model={"family": "multilabel"},
         inputs={"shape": True},
+        corpus={"types": {"rename": {"Chemical": "Remedy"}}},
+    )
+    said = notes(recipe, tmp_path / "run")
+    assert "goes on with the weights of biomed-fast@2; those of Remedy are new" in said
+    before, after = (head_of(start) for start in ("biomed-fast", str(tmp_path / "run")))
+    assert set(after.labels) == {"O", "B-Disease", "I-Disease", "B-Remedy", "I-Remedy"}
+    for label in ("O", "B-Disease", "I-Disease"):
+        old, new = (
+            head.linear.weight[head.labels.index(label)].detach() for head in (before, after)
+        )
+        assert torch.nn.functional.cosine_similarity(old, new, dim=0) > 0.99
+    fresh = after.linear.weight[after.labels.index("B-Remedy")].detach()
+    assert torch.nn.functional.cosine_similarity(old, fresh, dim=0) < 0.9
+
+
+def test_a_model_without_a_common_type_hands_on_its_encoder_alone(
+    tiny_recipe: Maker, tmp_path: Path
+) -> None:
+    recipe = going_on(
+        tiny_recipe,
+        find_model("biomed-fast"),
+        model={"family": "multilabel"},
+        inputs={"shape": True},
+        corpus={"types": {"rename": {"Chemical": "Remedy", "Disease": "Illness"}}},
     )
     assert "the head 'multilabel' is new, for that of biomed-fast@2 has other types" in notes(
         recipe, tmp_path / "run"

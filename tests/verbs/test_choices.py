@@ -30,7 +30,7 @@ TEXTS = (
 Cli = Callable[..., Result]
 MODEL = "biomed-fast"
 
-# 17 sets of choices; OWN stands for a dictionary, NESTED for a pack.
+# 18 sets of choices; OWN stands for a dictionary, NESTED for a pack.
 OWN = "own.tsv"
 SETS: tuple[dict[str, Any], ...] = (
     {},
@@ -42,6 +42,7 @@ SETS: tuple[dict[str, Any], ...] = (
     {"also": (OWN,), "case": "any"},
     {"also": (OWN, "basic"), "links": False},
     {"also": ("basic",), "link": "auto"},
+    {"careful": ("Disease",)},
     {"only": ("Disease",)},
     {"only": ("Disease", "SequenceVariant"), "variants": True},
     {"threshold": 0.9},
@@ -92,8 +93,8 @@ def options(choices: Choices) -> list[str]:
             words.append("--no-link")
         elif name == "threshold" and isinstance(value, dict):
             words += ["--threshold", ",".join(f"{kind}={x}" for kind, x in value.items())]
-        elif name == "only":
-            words += ["--only", ",".join(value)]
+        elif name in {"careful", "only"}:
+            words += [f"--{name}", ",".join(value)]
         elif isinstance(value, tuple):
             words += [f"--{name}={one}" for one in value]
         elif value is True:

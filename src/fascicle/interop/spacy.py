@@ -197,6 +197,7 @@ def create(
     case: Literal["auto", "exact", "any"],
     link: str | None,
     ontology: str,
+    careful: list[str],
     only: list[str],
     threshold: float | dict[str, float],
     threads: int | None,
@@ -220,6 +221,7 @@ def create(
         case: in which capitals they are found.
         link: a linker, ``"auto"``, or ``None``.
         ontology: of the links.
+        careful: types that a second model confirms.
         only: types.
         threshold: least scores.
         threads: of the network.
@@ -239,6 +241,7 @@ def create(
         "case": case,
         "link": link,
         "ontology": ontology,
+        "careful": careful,
         "only": only,
         "threshold": threshold,
         "threads": threads,
@@ -263,6 +266,7 @@ _DEFAULTS: Final = {
     "case": "auto",
     "link": "auto",
     "ontology": "",
+    "careful": [],
     "only": [],
     "threshold": 0.0,
     "threads": None,

@@ -5,7 +5,7 @@ scores above a limit.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 import msgspec
@@ -22,12 +22,14 @@ from fascicle.settings.decision import Ends
 from fascicle.text.annotator import Annotator, Tagged
 
 _STEP = "choose"
+Confirm = Callable[[Annotator], Annotator]
 
 
 def filter_answers(
     predictor: Annotator,
     *,
     also: Sequence[Annotator] = (),
+    confirm: Confirm | None = None,
     ends: Ends | None = None,
     only: Sequence[str] = (),
     threshold: float | Mapping[str, float] = 0.0,
@@ -38,6 +40,8 @@ def filter_answers(
     Args:
         predictor: finds the mentions.
         also: names that answer before it, see `OwnNamesPredictor`; of several the first.
+        confirm: returns a predictor whose mentions a second model confirms, see
+            `fascicle.runtime.agreeing.AgreedPredictor`.
         ends: see `with_end_rule`; ``"corpus"`` asks for the types that a model keeps apart too.
         only: types to keep; by default all that the predictor does not keep apart.
         threshold: see `FilteredPredictor`.
@@ -55,6 +59,7 @@ def filter_answers(
     )
     if hidden and isinstance(predictor, ModelPredictor):
         predictor = predictor.hiding(hidden)
+    predictor = confirm(predictor) if confirm else predictor
     predictor = reduce(OwnNamesPredictor, reversed(also), predictor)
     least = threshold if isinstance(threshold, Mapping) else {}
     if silent := next((kind for kind in hidden if kind in least and kind in predictor.apart), None):

@@ -8,8 +8,9 @@ result from the model outwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fascicle.settings.choices import Choices
@@ -17,6 +18,7 @@ from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.text.annotator import Annotator
 
 if TYPE_CHECKING:
+    from fascicle.runtime.choice import Confirm
     from fascicle.runtime.wrapped import ChooseLinks
 
 
@@ -41,6 +43,7 @@ def compose(
     choices: Choices,
     *,
     names: Sequence[Annotator] = (),
+    open_second: Callable[[str], Annotator] | None = None,
     output: HeldLinks = ALL_LINKS,
 ) -> Annotator:
     """Applies the choices of a user to a model.
@@ -50,6 +53,7 @@ def compose(
         choices: what is wanted; ``also``, ``case``, ``types`` and ``nested`` were applied when the
             model and the names were opened.
         names: the opened ``choices.also``.
+        open_second: opens the model that confirms the types ``choices.careful``.
         output: what it holds of links.
 
     Returns:
@@ -61,7 +65,12 @@ def compose(
         PackError: a linker that cannot be opened.
         RecipeError: cues that cannot be read.
     """
-    predictor = _filter(model, choices, names)
+    confirm: Confirm | None = None
+    if choices.careful and open_second:
+        from fascicle.runtime.agreeing import confirm_types
+
+        confirm = partial(confirm_types, types=choices.careful, open_model=open_second)
+    predictor = _filter(model, choices, names, confirm)
     predictor = _link(predictor, choices, output)
     predictor = _add_variants(predictor, choices, output)
     if choices.assertions:
@@ -71,8 +80,11 @@ def compose(
     return predictor
 
 
-def _filter(model: Annotator, choices: Choices, names: Sequence[Annotator]) -> Annotator:
-    if not (names or choices.ends or choices.only or choices.threshold or model.apart):
+def _filter(
+    model: Annotator, choices: Choices, names: Sequence[Annotator], confirm: Confirm | None
+) -> Annotator:
+    chosen = choices.ends or choices.only or choices.threshold
+    if not (names or confirm or chosen or model.apart):
         return model
     from fascicle.runtime.choice import filter_answers
 
@@ -84,6 +96,7 @@ def _filter(model: Annotator, choices: Choices, names: Sequence[Annotator]) -> A
     return filter_answers(
         model,
         also=names,
+        confirm=confirm,
         ends=choices.ends,
         only=choices.only,
         threshold=choices.threshold,

@@ -27,6 +27,8 @@ class Choices(Settings, frozen=True, kw_only=True):
             precedence.
         case: in which capitals names of dictionaries are found.
         types: a TOML file of types to look for, of a model of the family ``binder``.
+        careful: types whose mentions stay only if ``biomed-fast`` has them too; those of
+            ``biomed-fast`` if ``biomed`` has them.
         only: types of mentions to keep; by default all that the model does not keep apart.
         threshold: mentions with a lower score are left out; one number, or one for each of some
             types.
@@ -44,6 +46,7 @@ class Choices(Settings, frozen=True, kw_only=True):
     also: tuple[Name, ...] = ()
     case: Case = "auto"
     types: str = ""
+    careful: tuple[Name, ...] = ()
     only: tuple[Name, ...] = ()
     threshold: Share | dict[Name, Share] = 0.0
     ends: Ends | None = None

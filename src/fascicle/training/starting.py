@@ -18,6 +18,7 @@ from fascicle.core.document import Document
 from fascicle.core.files.intact import check_files
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained, replace_embeddings
+from fascicle.models.heads.tagger import MultiLabelTagger
 from fascicle.models.model import TOKENIZER, NerModel, load_model
 from fascicle.models.nn.pooling import InputVectors
 from fascicle.models.restoring import restore_model
@@ -33,6 +34,7 @@ from fascicle.text.vocabulary import may_be_added, rewrite_vocabulary
 from fascicle.training.raw.windows import TextBatch, TextWindows
 
 _VECTORS: Final = "units.vectors.table"  # prefix of the weights of a head with input features
+_BY_LABEL: Final = "multilabel"  # the family whose labels are independent of each other
 _TEXTS = 256  # that are cut at a time
 _ROWS: Final = 1024  # windows that are counted at a time
 
@@ -73,15 +75,19 @@ class TrainedModel:
             if reason := self._differs(name, manifest):
                 yield f"the head {name!r} is new, for that of {self.manifest.name} {reason}"
                 continue
-            weights = self.model.head(name).state_dict()
+            before, after = self.model.head(name), model.head(name)
+            weights = before.state_dict()
             vectors = weights.pop(_VECTORS, None)
-            unread = model.head(name).load_state_dict(weights, strict=False)
+            if isinstance(before, MultiLabelTagger) and isinstance(after, MultiLabelTagger):
+                weights = _weights_by_label(before, after)
+            unread = after.load_state_dict(weights, strict=False)
             assert {*unread.unexpected_keys, *unread.missing_keys} <= {_VECTORS}, unread
+            new = ", ".join(kind for kind in manifest.types if kind not in self.manifest.types)
             yield (
                 f"the head {name!r} ({settings.family}) goes on with the weights of "
-                f"{self.manifest.name}"
+                f"{self.manifest.name}{f'; those of {new} are new' if new else ''}"
             )
-            yield from self._hand_on_vectors(vectors, model.head(name).units.vectors, manifest)
+            yield from self._hand_on_vectors(vectors, after.units.vectors, manifest)
 
     def _hand_on_vectors(
         self, own: Tensor | None, new: InputVectors | None, manifest: Manifest
@@ -112,13 +118,28 @@ class TrainedModel:
         own = self.manifest.heads.get(name)
         if own is None:
             return "is not there: it has " + ", ".join(map(repr, self.manifest.heads))
-        if self.manifest.types != manifest.types:
+        common = set(self.manifest.types).intersection(manifest.types)
+        if self.manifest.types != manifest.types and not (common and own.family == _BY_LABEL):
             return f"has other types ({', '.join(self.manifest.types)})"
         if own != manifest.heads[name] or self.manifest.descriptions.get(
             name
         ) != manifest.descriptions.get(name):
             return "has other settings"
         return ""
+
+
+def _weights_by_label(before: MultiLabelTagger, after: MultiLabelTagger) -> dict[str, Tensor]:
+    """Returns the output layer of a head, with the weights of another one for each label that
+    both have; each label has its own logistic function.
+    """
+    common = [label for label in after.labels if label in before.labels]
+    rows = [after.labels.index(label) for label in common]
+    others = [before.labels.index(label) for label in common]
+    weights = {}
+    for name, own in before.linear.state_dict().items():
+        weights[f"linear.{name}"] = after.linear.state_dict()[name].clone()
+        weights[f"linear.{name}"][rows] = own[others]
+    return weights
 
 
 def open_trained(source: str, *, key: str, use: str) -> TrainedModel:

@@ -232,6 +232,8 @@ class ModelChoices:
     Attributes:
         described: search for the types that this file describes (for a trained model of the family
             binder).
+        careful: leave out mentions of these types that a second model, biomed-fast, does not have;
+            fewer mentions are wrong, and the second model takes time of its own.
         only: only mentions of these types.
         nested: for term packs: also find names inside others, and all types of a name.
         variants: also find sequence variants, such as c.1799T>A, Val600Glu and rs113488022, with
@@ -242,6 +244,7 @@ class ModelChoices:
     also: list[str] = option("--also NAMES ...", reads, help=_ALSO)
     case: Case = option("--case", choices=get_args(Case), default="auto", help=_CASE)
     described: str | None = option("--types TYPES.toml", reads)
+    careful: list[str] = option("--careful TYPE,...", _names, action="extend", default=[])
     only: list[str] = option("--only TYPE,...", _names, action="extend", default=[])
     threshold: float | dict[str, float] | None = option(
         "--threshold --min-score X", _threshold, help=_SCORE
@@ -307,6 +310,7 @@ def choices_of(args: Any, *, link: str | tuple[str, ...] = AUTO_LINK) -> Choices
         also=tuple(args.also),
         case=args.case,
         types=args.described or "",
+        careful=tuple(args.careful),
         only=tuple(args.only),
         threshold=args.threshold or 0.0,
         ends=args.ends,
