@@ -23,6 +23,7 @@ from fascicle.errors import (
     UsageError,
 )
 from fascicle.formats import ReadReport, detect, read, write
+from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import FailedDocuments
 from fascicle.formats.sources import input_state, source_sha256
 
@@ -157,8 +158,24 @@ def test_places(folder: Path, tmp_path: Path) -> None:
             write(path, DOCUMENTS, format="parquet")
     with pytest.raises(OutputError):
         write(folder, DOCUMENTS)
+    lacking = "lacks the columns sections, .*; name the folder with its two tables"
+    for form in ("parquet", "auto"):
+        with pytest.raises(InputError, match=lacking):
+            list(read(folder / "mentions.parquet", format=form))
     with pytest.raises(InputError, match="not a folder with the tables"):
-        list(read(folder / "mentions.parquet", format="parquet"))
+        list(read(tmp_path, format="parquet"))
+
+
+def test_one_file_holds_documents_with_their_mentions(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "all.parquet"
+    request = WriteRequest(path=str(path), one_file=True)
+    assert not write_documents(DOCUMENTS, request).losses
+    assert detect(str(path)) == "parquet"
+    assert list(read(path)) == DOCUMENTS
+    first = parquet.read_table(path).to_pylist()[0]  # other software
+    assert (first["document"], first["mentions"][0]["text"]) == ("a", "Asthma")
+    assert first["mentions"][0]["concept"] == "MESH:D1"
 
 
 def test_changes_are_the_only_loss(tmp_path: Path) -> None:

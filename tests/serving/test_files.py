@@ -68,17 +68,11 @@ def test_the_formats_are_those_of_the_catalogue(served: Standing) -> None:
         assert reply.status == (200 if one["writes"] else 422), one["name"]
 
 
-@pytest.mark.parametrize("route", ["POST /v1/write", "GET /v1/curation/export", "POST /v1/jobs"])
-def test_a_format_of_a_folder_is_refused_in_words_of_the_service(
-    served: Standing, route: str
-) -> None:
-    method, path = route.split()
-    reply = served.ask(
-        method, f"{path}?format=parquet{'&name=a.txt' * ('jobs' in path)}", {"documents": []}
-    )
-    assert reply.status == 422
-    assert "/v1/formats" in reply.json["detail"]
-    assert " -" not in reply.json["detail"]
+def test_a_format_of_a_folder_is_one_file(served: Standing, tmp_path: Path) -> None:
+    reply = served.ask("POST", "/v1/write?format=parquet", {"documents": [plain(DOCUMENT)]})
+    (tmp_path / "documents.parquet").write_bytes(reply.content)
+    (back,) = read(tmp_path / "documents.parquet")
+    assert (back.id, back.text) == (DOCUMENT.id, DOCUMENT.text)
 
 
 @pytest.mark.parametrize(

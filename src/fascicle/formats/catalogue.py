@@ -237,7 +237,9 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row i
 READABLE: Final = tuple(row.name for row in _ROWS if row.reads)
 ANNOTATED: Final = tuple(row.name for row in _ROWS if row.annotated)
 # for a part of many documents
-PARTS: Final = tuple(row.name for row in _ROWS if row.annotated and not row.many)
+PARTS: Final = tuple(
+    row.name for row in _ROWS if row.annotated and (not row.many or row.name in ("brat", "parquet"))
+)
 
 
 def canonical_name(name: str) -> str:

@@ -168,6 +168,8 @@ def _detect(path: str) -> str | None:
         return "jats"
     if encodings.is_docbin(head):
         return "spacy"
+    if encodings.is_parquet(head):
+        return "parquet"
     text = decode_head(head[:_MARKUP])
     if name := _of_markup(text, suffix(path)):
         return name

@@ -59,6 +59,8 @@ class WriteRequest:
         source: only the mentions of this source, or of these, in all formats but the one that holds
             everything; ``None`` for all.
         overwrite: replace what is there.
+        one_file: write one file in a format of several files too, as a part of a run is: a zip of
+            brat, or a Parquet table of documents with their mentions.
         resume: go on with what an interrupted run left.
         strictness: whether a document is refused of which the format would lose something.
         options: of one format; other formats have their defaults.
@@ -68,6 +70,7 @@ class WriteRequest:
     format: str = "auto"
     source: str | tuple[str, ...] | None = None
     overwrite: bool = False
+    one_file: bool = False
     resume: bool = False
     strictness: LossPolicy = LENIENT
     options: Any = None
@@ -248,9 +251,10 @@ def _open(
 ) -> Iterator[WriteOne]:
     """Opens a file or a folder, and yields the function that adds an encoded document."""
     writer, path, overwrite = output.writer, request.path, request.overwrite
-    if writer.into_folder is not None:
+    is_folder = writer.into_folder is not None and not request.one_file
+    if is_folder:
         writer.check(path, overwrite=overwrite)
-    if writer.into_folder is None or path.lower().endswith(".zip"):
+    if not is_folder or path.lower().endswith(".zip"):
         with opened(path, overwrite=overwrite) as stream, writer.into(stream, encode) as add:
             yield add
     else:

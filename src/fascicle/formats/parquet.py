@@ -1,5 +1,5 @@
 """Parquet: a folder with a table of mentions, for data frames and data bases, and in it a folder
-with the documents.
+with the documents; or one table of documents with a column of their mentions.
 
 Needs the package pyarrow (extra ``parquet``). The rows of mentions have the order of the documents,
 so that both tables are written and read as streams.
@@ -28,7 +28,9 @@ from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.sources import DOCUMENTS, MENTIONS, parquet_tables
 
 _HOLDS: Final = HeldFields(format="Parquet", fields=EVERYTHING - {"changes", "relations"})
-_ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000}  # that are kept before they are written
+_BOTH: Final = "documents with mentions"  # the table of one file
+# that are kept before they are written
+_ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000, _BOTH: 500}
 _BATCH: Final = 64  # rows of documents that are read at once
 _Row = tuple[Any, ...]
 _Rows = tuple[_Row, list[_Row]]
@@ -40,13 +42,16 @@ def _arrow() -> Any:
 
 
 def _schemas() -> dict[str, Any]:
-    """Returns the Arrow schemas of the two tables, by the names of their files.
+    """Returns the Arrow schemas of the two tables by the names of their files, and of `_BOTH`.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
     """
     pa = _arrow()
-    return {DOCUMENTS: pa.schema(_document_columns(pa)), MENTIONS: pa.schema(_mention_columns(pa))}
+    documents, mentions = _document_columns(pa), _mention_columns(pa)
+    both = [*documents, ("mentions", pa.list_(pa.struct(mentions[1:])))]
+    tables = {DOCUMENTS: documents, MENTIONS: mentions, _BOTH: both}
+    return {name: pa.schema(columns) for name, columns in tables.items()}
 
 
 def _document_columns(pa: Any) -> list[tuple[str, Any]]:
@@ -235,14 +240,27 @@ def _into_folder(folder: Path) -> Iterator[WriteOne]:
         MissingExtraError: pyarrow is not installed.
     """
     (folder / DOCUMENTS).parent.mkdir()
+    schemas = _schemas()
     first, second = (
-        open_table(folder / name, schema, _ROWS[name]) for name, schema in _schemas().items()
+        open_table(folder / name, schemas[name], _ROWS[name]) for name in (DOCUMENTS, MENTIONS)
     )
     with first as add_documents, second as add_mentions:
 
         def add(rows: _Rows) -> None:
             add_documents([rows[0]])
             add_mentions(rows[1])
+
+        yield add
+
+
+@contextmanager
+def _into_file(stream: BinaryIO, _: object = None) -> Iterator[WriteOne]:
+    """Opens one table and yields the function that adds a document with its mentions."""
+    with open_table(stream, _schemas()[_BOTH], _ROWS[_BOTH]) as add_rows:
+
+        def add(rows: _Rows) -> None:
+            document, mentions = rows
+            add_rows([(*document, [mention[1:] for mention in mentions])])
 
         yield add
 
@@ -269,10 +287,10 @@ def _check_place(path: str, *, overwrite: bool) -> None:
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Streams the documents of a folder with the two tables.
+    """Streams the documents of a folder with the two tables, or of one table with both.
 
     Args:
-        source: the folder.
+        source: the folder, or the file.
         options: none.
         report: a document whose rows are not valid is set aside.
 
@@ -283,6 +301,11 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     """
     _arrow()
     folder = Path(source.path)
+    if folder.is_file():
+        for row in _rows(folder, _BOTH):
+            with report.aside.one():
+                yield _document(row, row["mentions"] or [], folder)
+        return
     if not (tables := parquet_tables(folder)):
         raise InputError(
             f"{folder} is not a folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder)
@@ -325,7 +348,13 @@ def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
                 if field.name not in file.schema_arrow.names
             ]
             if missing:
-                raise FormatError(f"the table lacks the columns {', '.join(missing)}", at=str(path))
+                advice = (
+                    "; name the folder with its two tables, or convert it to JSON Lines first"
+                    * (table == _BOTH)
+                )
+                raise FormatError(
+                    f"the table lacks the columns {', '.join(missing)}{advice}", at=str(path)
+                )
             for batch in file.iter_batches(
                 batch_size=_BATCH if table == DOCUMENTS else _BATCH * 16
             ):
@@ -396,6 +425,7 @@ READER: Final = Reader(read=read)
 WRITER: Final = Writer(
     holds=_HOLDS,
     encoder=lambda _: _encode,
+    into=_into_file,
     into_folder=_into_folder,
     check=_check_place,
     by_id=True,

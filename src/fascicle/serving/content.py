@@ -20,7 +20,6 @@ from starlette.requests import ClientDisconnect, Request
 
 from fascicle.errors import UsageError
 from fascicle.formats.catalogue import Format, format_named
-from fascicle.formats.handlers import open_frame
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import OLDER, twice_named
@@ -349,18 +348,7 @@ def find_writable(name: str) -> Format:
         raise ProblemError(
             422, f"files of the format {name} are read and not written", code="unknown-name"
         )
-    if not is_one_file(form):
-        raise ProblemError(
-            422,
-            f"{name} is a folder, which no answer can be; give a format that GET /v1/formats "
-            "writes",
-        )
     return form
-
-
-def is_one_file(form: Format) -> bool:
-    """Returns whether documents are written in a format to one file, which may be a zip."""
-    return not form.many or form.writer.into is not open_frame
 
 
 def check_readable(name: str) -> str:

@@ -375,5 +375,7 @@ def _read_file(order: ReadFile) -> FileRead:
 def _write_file(order: WriteFile) -> FileWritten:
     report = WriteReport()
     documents = (codec.decode(bytes(document)) for document in order.documents)
-    write_documents(documents, WriteRequest(path=order.path, format=order.format), report=report)
+    write_documents(
+        documents, WriteRequest(path=order.path, format=order.format, one_file=True), report=report
+    )
     return FileWritten(losses=dict(sorted(report.losses.items())))

@@ -92,7 +92,7 @@ def _write(order: JobOrder) -> dict[str, int]:
     """Writes the documents of all parts, in order, as one file; returns the losses of the
     format.
     """
-    request = WriteRequest(path=order.output, format=order.format, overwrite=True)
+    request = WriteRequest(path=order.output, format=order.format, overwrite=True, one_file=True)
     return dict(write_documents(_documents(order), request).losses)
 
 

@@ -39,7 +39,7 @@ class Options(AllChoices, Strict, Reading):
         pipeline: a pipeline.toml, a folder with one, or a model, whose mentions are linked as in
             annotate.
         output: the folder of the run.
-        workers: processes; default: 1.
+        workers: processes; default: as many as usable cores, or 1 with --ray.
         ray: start workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: the
             cluster that Ray finds.
         resume: resume the same run after an interruption; if there is nothing to resume, start from
@@ -53,7 +53,7 @@ class Options(AllChoices, Strict, Reading):
     files: list[str] = option("INPUT +", reads)
     pipeline: str = option("--pipeline PIPELINE", reads, required=True)
     output: str = option("-o --output FOLDER", fills, required=True)
-    workers: int = option("--workers N", positive, default=1)
+    workers: int | None = option("--workers N", positive)
     ray: str | None = option("--ray ADDRESS ?", const="")
     resume: bool = option("--resume")
     update: bool = option("--update")

@@ -18,10 +18,12 @@ from poison import LIMITS, open_batches, open_never, open_poison, open_replaced,
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError, InputError, OutputError, UsageError
+from fascicle.formats import read
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import Input, ReadRequest, read_inputs
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.folder import SUCCESS, RunFolder
+from fascicle.pipeline.running.parts import expand_runs
 from fascicle.pipeline.running.records import Done, FileFacts
 from fascicle.pipeline.running.report import current_quarantine, suspects
 from fascicle.pipeline.running.run import Progress, Run
@@ -250,6 +252,31 @@ def test_what_the_format_cannot_hold_is_quarantined(written: Write, tmp_path: Pa
     ) == ["b\tc"]
 
 
+@pytest.mark.parametrize("name", ["brat", "parquet"])
+def test_a_part_is_one_file_of_a_format_of_several(
+    written: Write, tmp_path: Path, name: str
+) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow")
+    path = written([f"x is {'b' if at else 'a'}" for at in range(12)])
+    run_of([path], tmp_path / "lines").do()
+    totals = run_of([path], tmp_path / "out", format=name, workers=None).do()
+    assert (totals.documents, totals.done, totals.mentions) == (12, 12, {"finds/X": 12})
+    run_of([path], tmp_path / "again", format=name).do()
+    assert parts(tmp_path / "out") == parts(tmp_path / "again")
+    files = expand_runs([str(tmp_path / "out")])
+    assert {Path(file).suffix for file in files} == {".zip" if name == "brat" else ".parquet"}
+    back = [document for file in files for document in read(file)]
+    lines = [
+        document
+        for file in parts(tmp_path / "lines")
+        for document in read(tmp_path / "lines" / file)
+    ]
+    assert [(d.id, d.text, [m.spans for m in d.mentions]) for d in back] == [
+        (d.id, d.text, [m.spans for m in d.mentions]) for d in lines
+    ]
+
+
 def test_documents_of_many_files_share_shards_and_keep_their_ids_apart(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -300,7 +327,7 @@ def test_a_folder_of_something_else_and_another_run_are_refused(
         with pytest.raises(OutputError, match=named):
             run_of([path], folder).do()
     before = sorted(out.iterdir())
-    for name in ("brat", "plain", "medline"):
+    for name in ("plain", "medline", "knowtator"):
         with pytest.raises(UsageError, match=f"the format {name} cannot hold a part"):
             run_of([path], out, format=name).do()
         assert sorted(out.iterdir()) == before

@@ -201,6 +201,7 @@ def _is_odd(before: str, sign: str, after: str) -> bool:
 _UNPACK: Final = "unpack it first"
 _OFFICE: Final = "save it as plain text first, for example with pandoc -t plain"
 _PICTURE: Final = "an image; recognise its text first, for example with tesseract"
+_PARQUET: Final = b"PAR1"
 _SIGNATURES: Final = (
     (b"%PDF-", "a PDF; read it with format=pdf"),
     (b"%!PS", "a PostScript file; extract its text first, for example with ps2ascii"),
@@ -218,7 +219,7 @@ _SIGNATURES: Final = (
     (b"PK\x03\x04", f"a zip archive; {_UNPACK}"),
     (b"SQLite format 3\x00", "an SQLite database; export its texts first"),
     (
-        b"PAR1",
+        _PARQUET,
         "a single Parquet file; name the folder with its two tables, or convert it to JSON Lines "
         "first",
     ),
@@ -231,7 +232,7 @@ _NEED_MORE: Final[Mapping[bytes, bytes]] = MappingProxyType(
     {
         b"BZh": rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)",
         b"GIF8": rb"GIF8[79]a",
-        b"PAR1": rb"PAR1[\x00-\x1f]",
+        _PARQUET: rb"PAR1[\x00-\x1f]",
         b"ARROW1": rb"ARROW1\x00\x00",
         b"%!PS": rb"%!PS-Adobe",
     }
@@ -278,6 +279,11 @@ def binary_kind(head: bytes) -> str:
 def is_tar(head: bytes) -> bool:
     """True if a file is a tar archive, judged by its first bytes."""
     return head[_TAR_MARK].startswith(b"ustar")
+
+
+def is_parquet(head: bytes) -> bool:
+    """True if a file is a table in Parquet, judged by its first bytes."""
+    return re.match(_NEED_MORE[_PARQUET], head) is not None
 
 
 def is_docbin(head: bytes) -> bool:

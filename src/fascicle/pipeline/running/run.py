@@ -14,8 +14,10 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from fascicle.core.session import usable_cores
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.catalogue import PARTS, format_named
+from fascicle.formats.handlers import open_frame
 from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_other_run
@@ -120,7 +122,7 @@ class Run:
         folder: output folder.
         reading: how inputs are read.
         format: of the parts.
-        workers: at a time.
+        workers: at a time; ``None`` for as many as usable cores, but no more than shards.
         shards: how much is in a shard.
         limits: of workers.
         open_pipeline: opens the pipeline in each worker; by default the one of ``pipeline``.
@@ -132,7 +134,7 @@ class Run:
     folder: RunFolder
     reading: ReadRequest
     format: str
-    workers: int
+    workers: int | None
     shards: Shards
     limits: Limits
     open_pipeline: OpenPipeline
@@ -147,7 +149,7 @@ class Run:
         *,
         reading: ReadRequest | None = None,
         format: str = "jsonl",  # noqa: A002
-        workers: int = 1,
+        workers: int | None = 1,
         pool: StartPool = Supervisor,
     ) -> Run:
         """Creates a run of the pipeline of an opener, under its limits.
@@ -230,7 +232,10 @@ class Run:
         if remaining:
             self.folder.place.remove([SUCCESS])  # it is no proof of what is not there
         opening = partial(open_worker, self.open_pipeline, self.folder.name, MANIFEST, mark)
-        with self.pool(opening, limits=self.limits, workers=self.workers) as pool:
+        workers = self.workers
+        if workers is None:
+            workers = max(1, min(usable_cores(), len(remaining)))
+        with self.pool(opening, limits=self.limits, workers=workers) as pool:
             started(pool)
             for marker in pool.run(remaining, tick=tally.tell):
                 tally.count(marker)
@@ -424,11 +429,8 @@ def _hash_of(states: Iterable[str]) -> str:
 
 def _suffix(name: str) -> str:
     output_format = format_named(name)
-    if (
-        not output_format.annotated
-        or not output_format.writes
-        or output_format.writer.into_folder is not None
-    ):
+    writer = output_format.writer if output_format.annotated and output_format.writes else None
+    if writer is None or (writer.into_folder is not None and writer.into is open_frame):
         raise UsageError(
             f"the format {name} cannot hold a part of a run, which is one file of several "
             "documents with their "

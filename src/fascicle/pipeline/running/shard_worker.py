@@ -121,7 +121,7 @@ class ShardWorker:
         """
         self.pipeline, self.manifest, self.folder = pipeline, manifest, folder
         self._reader = ShardReader(msgspec.convert(manifest.reading, ReadRequest))
-        self._request = WriteRequest(format=manifest.format)
+        self._request = WriteRequest(format=manifest.format, one_file=True)
         self._in_a_row = ConsecutiveFailures(pipeline.limits.failures)
         self.places: Mapping[str, int] = {}
         self.through = 0, 0

@@ -18,7 +18,6 @@ from fascicle.serving.content import (
     check_readable,
     find_writable,
     format_suffix,
-    is_one_file,
     plain_name,
     read_json,
     save_content,
@@ -50,7 +49,7 @@ async def formats(request: Request, service: Service) -> Response:
             means=form.means,
             suffixes=form.suffixes,
             reads=bool(form.reads),
-            writes=bool(form.writes) and is_one_file(form),
+            writes=bool(form.writes),
             suffix=format_suffix(form) if form.suffixes else "",
         )
         for form in FORMATS.values()

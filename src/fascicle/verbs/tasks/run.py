@@ -46,7 +46,7 @@ def run(  # noqa: PLR0913
     choices: Choices | None = None,
     reading: ReadRequest | None = None,
     format: str = "jsonl",  # noqa: A002
-    workers: int = 1,
+    workers: int | None = None,
     ray: str | None = None,
     resume: bool = False,
     update: bool = False,
@@ -62,7 +62,7 @@ def run(  # noqa: PLR0913
         choices: about the mentions of a model, which are linked by default.
         reading: format and options of the files.
         format: of the parts.
-        workers: processes at a time.
+        workers: processes at a time; by default as many as usable cores, and 1 on a cluster.
         ray: address of a Ray cluster whose machines the workers are on, see
             `fascicle.pipeline.scale.pool_on`; ``""`` for the one that Ray finds, ``None`` for none.
         resume: continue an interrupted run.
@@ -77,6 +77,7 @@ def run(  # noqa: PLR0913
     """
     pool: StartPool = Supervisor
     if ray is not None:
+        workers = workers or 1
         from fascicle.pipeline.scale import pool_on
 
         pool = pool_on(ray)
