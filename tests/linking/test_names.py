@@ -151,6 +151,7 @@ def test_a_coarser_concept_of_the_only_vocabulary_says_so() -> None:
         ("BPD", "Disease", {"MESH:D001883", "MESH:D001997"}),
         ("PC12", "CellLine", {"cellosaurus:CVCL_0481"}),
         ("p38", "Gene", {"fplx:p38"}),
+        ("AR", "Gene", {"NCBIGene:367"}),  # HGNC:644; an alias of FDXR, AKR1B1 and AREG
     ],
 )
 def test_an_open_answer_is_the_same_whatever_the_mention_scores(

@@ -14,7 +14,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.linking.calibration import correct_probabilities
-from fascicle.linking.candidates import PRECEDED, Candidates
+from fascicle.linking.candidates import EXACT, PRECEDED, Candidates
 from fascicle.linking.features import FEATURES, RARE_SHORT_FORM
 from fascicle.linking.folder import Ranker
 from fascicle.linking.logit import ChoiceSets, probabilities
@@ -54,6 +54,7 @@ _MOST_ALIKE: Final = 20
 _COMPARABLE: Final = 1 / 3
 _WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
 _LIKELY: Final = FEATURES.index("species: likely")
+_OF_ANOTHER: Final = FEATURES.index("label of another")
 _DIGITS: Final = 9  # of a sum: equal candidates must tie
 # Returns how many first candidates of each unit are answered together, and whether it is NIL.
 _Ties = Callable[[Sequence[str], Ints], tuple[Ints, Bools]]
@@ -186,7 +187,10 @@ class CandidateRanker:
         # not so without a probability
         is_low[owners[first]] = scores[order[first]] < thresholds[owners[first]]
         likely = features[:, _LIKELY] > 0
-        order, scores, alike = _settle(candidates, order, scores, likely, tied, alike)
+        aliases = features[:, _OF_ANOTHER] > 0
+        order, scores, alike = _settle(
+            candidates, order, scores, likely, tied, alike, aliases=aliases
+        )
         alike, is_nil = self._ties([unit.type for unit in candidates.units], alike)
         # no name was compared, so nothing is known
         nil[np.bincount(owners, minlength=units) == 0] = np.nan
@@ -263,14 +267,21 @@ def _undecided(
 
 
 def _settle(
-    candidates: Candidates, order: Ints, scores: Floats, likely: Bools, tied: Ints, alike: Ints
+    candidates: Candidates,
+    order: Ints,
+    scores: Floats,
+    likely: Bools,
+    tied: Ints,
+    alike: Ints,
+    *,
+    aliases: Bools,
 ) -> tuple[Ints, Floats, Ints]:
     """Returns order, probabilities and counts of answers where several are the answer of a unit.
 
     One whose label is the mention as written is the answer alone, and takes the probability of the
     first: `Mek` is a family, as it may be several genes of a species. A gene that only differs by
-    its species is no reason to answer with its family. Else those that are tied share their
-    probability.
+    its species is no reason to answer with its family. So is a gene whose symbol is the mention and
+    an alias of all others: `AR`. Else those that are tied share their probability.
 
     Args:
         candidates: of units.
@@ -279,6 +290,7 @@ def _settle(
         likely: whether each is of the likely species.
         tied: first candidates of each unit that are equally good, ``[units]``.
         alike: how many are the answer, ``[units]``.
+        aliases: whether the name of each gene is the symbol of another one of its species.
     """
     owners, units = candidates.owners, len(alike)
     scores, alike = scores.copy(), alike.copy()
@@ -291,10 +303,14 @@ def _settle(
     scores[order[equal]] = (sums / np.maximum(tied, 1))[owners[equal]]
 
     # A label that precedes the others is the answer alone.
-    genes = several & (places < alike[owners]) & likely[order]
-    counts = np.bincount(owners, weights=genes, minlength=units)
+    answers = several & (places < alike[owners])
+    counts = np.bincount(owners, weights=answers & likely[order], minlength=units)
     precedes = several & (candidates.precedence[order] > 0)
-    labels = np.flatnonzero(precedes & ((counts[owners] != 1) | (places == 0)))
+    precedes &= (counts[owners] != 1) | (places == 0)
+    others = np.bincount(owners, weights=answers & aliases[order], minlength=units)
+    symbols = answers & ~aliases[order] & candidates.labels[order]
+    symbols &= (candidates.tiers[order] == EXACT) & (others == alike - 1)[owners]
+    labels = np.flatnonzero(precedes | symbols)
     rows = order[labels]
     best = _by_score(order, scores, owners)[starts[owners[labels]]]
     scores[rows], scores[best] = scores[best], scores[rows]
