@@ -394,6 +394,11 @@ def names_of(text: str) -> list[tuple[str, str]]:
         ("NM_000059.4 (BRCA2): c.7007G>A", ["NM_000059.4:c.7007G>A"]),
         ("MT-TL1 3243A>G", ["m.3243A>G"]),
         ("c.192= and p.Ala2[10] and r.3984cag[6]", ["c.192=", "p.Ala2[10]", "r.3984cag[6]"]),
+        # HGVS 21.1: circular references, unknown amino acids, no protein and no RNA
+        ("NC_012920.1:o.100del and o.76_77insT", ["NC_012920.1:o.100del", "o.76_77insT"]),
+        ("p.Met1Xaa", ["p.Met1Xaa"]),
+        ("The mutation p.0? and the mutation r.0", ["p.0?", "r.0"]),
+        ("The mutation had p.0.05 and p. 0", []),
         ("NC_000007.14:140753335:A:T", ["NC_000007.14:g.140753336A>T"]),
         ("7-140753336-A-T", [""]),
     ],

@@ -327,6 +327,8 @@ def _dna_events() -> Iterator[VariantForm]:
     yield _form(rf"{_LEVEL}{_PLACES}ins\([ACGT]+\)\(?\d+\)?")
     yield _form(rf"(?P<all>{_LEVEL}{_PLACES}(?:{_BASE}*|[acgu]*)\[\d+\])", _as_written)
     yield _form(rf"(?P<all>{_LEVEL}{_PLACES}ins\d+_\d+)", _as_written)
+    circular = rf"o\.\d+(?:_\d+)?(?:[ACGT]>[ACGT]|{_EVENT}[ACGT]*)"
+    yield _form(rf"(?P<all>{circular})", _as_written)
     yield _form(
         r"(?P<all>[cgmn]\.(?:pter|\d+-\?|\d+)_(?:qter|\d+\+\?|\d+)(?:del|dup|inv))", _as_written
     )
@@ -374,7 +376,8 @@ def _protein_forms() -> Iterator[VariantForm]:
     yield _form(
         r"p\.\s?\(?M(?:et)?1(?P<tail>\?|ext-\d+)\)?", lambda groups: f"p.Met1{groups['tail']}"
     )
-    yield _form(rf"(?P<all>p\.{_AA3}\d+\[\d+\])", _as_written)
+    yield _form(rf"(?P<all>p\.{_AA3}\d+(?:\[\d+\]|Xaa))", _as_written)
+    yield _form(r"(?P<all>[pr]\.0\??)(?!\.\d)", _as_written, weak=True)  # no product
     yield _form(rf"p\.{_AA}\d+(?:_{_AA}\d+)?\??(?!\[)")
     yield _form(rf"\d{{2,4}}\s?{_AA3}", weak=True)
 
