@@ -57,6 +57,7 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
         abbreviations=rules.rules,
         apart=apart or msgspec.UNSET,
     )
+    chosen = msgspec.structs.replace(chosen, language="English")
     stages = [stage.as_dict() for stage in scores.stages]
     told = {
         "abbreviations": rules.as_dict(),

@@ -11,6 +11,7 @@ from fascicle.core.lexicon import FOLDER, either, lexicon, taxa
 from fascicle.linking.species import Species
 from fascicle.linking.spellings import other_names, other_spellings, without_species
 from fascicle.runtime.decoding.formulas import find_formulas
+from fascicle.text.language import other_language
 
 
 def examples(name: str, table: str) -> list[tuple[str, object]]:
@@ -20,7 +21,7 @@ def examples(name: str, table: str) -> list[tuple[str, object]]:
 
 def test_every_file_has_examples() -> None:
     names = {path.stem for path in FOLDER.glob("*.toml")}
-    assert names == {"assertion-en", "chemistry", "diseases", "species"}
+    assert names == {"assertion-en", "chemistry", "diseases", "languages", "species"}
     for name in names - {"assertion-en"}:  # its groups of cues have examples of their own
         assert lexicon(name)["examples"]
 
@@ -49,6 +50,11 @@ def test_species_of_texts(text: str, taxon: object) -> None:
 @pytest.mark.parametrize(("name", "other"), examples("species", "genes"))
 def test_species_before_genes(name: str, other: object) -> None:
     assert other in [list(answer) for answer in without_species(name)]
+
+
+@pytest.mark.parametrize(("text", "language"), examples("languages", "texts"))
+def test_languages_of_texts(text: str, language: object) -> None:
+    assert other_language(text, "English") == language
 
 
 def test_words_that_stand_before_genes_have_a_taxon() -> None:

@@ -39,6 +39,7 @@ from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 from fascicle.settings.recipes.ensemble import EnsembleManifest
 from fascicle.terms.abbreviations.resolving import apply_rules
 from fascicle.text.annotator import Annotator
+from fascicle.text.language import other_language
 from fascicle.text.pieces import Pieces
 from fascicle.text.segment import segmenter
 from fascicle.text.targets import begins_with
@@ -220,7 +221,7 @@ class UnseenStretches:
             unknown: id of the piece that stands for what the tokenizer does not know, if there is
                 one.
         """
-        self._text = document.text
+        self.text = document.text
         self._capacity = capacity
         self._unknown = unknown
         self._long: list[Span] = []
@@ -242,7 +243,7 @@ class UnseenStretches:
             span for span in _unknown_words(pieces, self._unknown) if self._has_letters(span)
         ]
         for start, end in _gaps(pieces, part):
-            if part[0] < start and end < part[1] and self._text[start:end].isspace():
+            if part[0] < start and end < part[1] and self.text[start:end].isspace():
                 continue  # nearly all gaps
             if self._open is not None and self._open[1] == start:
                 start = self._open[0]
@@ -288,7 +289,7 @@ class UnseenStretches:
         self._open = None
 
     def _has_letters(self, span: Span) -> bool:
-        return has_letters(self._text[slice(*span)])
+        return has_letters(self.text[slice(*span)])
 
 
 class AnswerBuilder:
@@ -340,7 +341,7 @@ class AnswerBuilder:
 
     def patch(self) -> Patch:
         """Returns the patch of the whole document, after all parts were taken."""
-        events = self._unseen.events()
+        events = (*self._unseen.events(), *self._other_language())
         if count := self._below:
             what, were = (
                 ("mention has a score", "was") if count == 1 else ("mentions have scores", "were")
@@ -351,6 +352,13 @@ class AnswerBuilder:
                 Event(step="decide", kind="note", code="below-threshold", message=message),
             )
         return Patch(add=tuple(self._mentions), events=events)
+
+    def _other_language(self) -> Iterator[Event]:
+        """Yields an event if the text is in another language than those that the model learnt."""
+        expected = self._manifest.language or ""
+        if expected and (language := other_language(self._unseen.text, expected)):
+            message = f"this looks like {language}, and {self._manifest.name} reads {expected}"
+            yield Event(step="read", kind="note", code="other-language", message=message)
 
     def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
         """Returns the scores under the decision, and which of them reach the threshold of their

@@ -27,6 +27,7 @@ _ALWAYS: Final = (
     ("note", "encoding-marked"),
     ("note", "lines-left-out"),
     ("note", "other-capitals"),
+    ("note", "other-language"),
     ("note", "unannotated-record"),
     ("repair", "mended-tags"),
 )

@@ -127,6 +127,8 @@ class Manifest(Settings, frozen=True, kw_only=True):
         corpora: what it learnt from each of several corpora, by their names.
         inputs: what is looked up about the units of a text.
         types_graph: of an export that can look for other types.
+        language: of the texts that it learnt from, as `fascicle.text.language` names it; unset,
+            unknown.
         files: sha256 of every other file of the folder.
     """
 
@@ -145,6 +147,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     corpora: dict[str, Learnt] | UnsetType = UNSET
     inputs: InputFacts | UnsetType = UNSET  # the same
     types_graph: TypesGraph | UnsetType = UNSET  # the same
+    language: str | UnsetType = UNSET  # the same
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -1,0 +1,55 @@
+"""The language of a text, as far as its small words and its letters show it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from fascicle.core.lexicon import lexicon
+
+OTHER_LETTERS: Final = "a language in other letters"
+_READ: Final = 5_000  # characters at the head of a text
+_LEAST_LETTERS: Final = 60
+_LEAST_WORDS: Final = 20
+_LEAST_DISTINCT: Final = 5  # small words; a table may repeat single letters
+_SHARE: Final = 0.2  # of all words, that are small words of the other language
+_LAST_LATIN: Final = "\u024f"  # of the block Latin Extended-B
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+def other_language(text: str, language: str) -> str:
+    """Returns the language that a text is in, if it clearly is not the expected one; else an empty
+    string.
+
+    Args:
+        text: of any length; short texts are never in another language.
+        language: the expected one, a name in ``assets/lexicon/languages.toml`` such as
+            ``"English"``.
+    """
+    words = _WORD.findall(text[:_READ])
+    letters = sum(map(len, words))
+    if letters < _LEAST_LETTERS:
+        return ""
+    if 2 * sum(letter > _LAST_LATIN for word in words for letter in word) > letters:
+        return OTHER_LETTERS
+    if len(words) < _LEAST_WORDS:
+        return ""
+    lower = [word.lower() for word in words]
+    counts = Counter(name for word in lower for name in _languages().get(word, ()))
+    best, count = max(counts.items(), key=lambda pair: pair[1], default=("", 0))
+    distinct = sum(best in _languages().get(word, ()) for word in set(lower))
+    is_clear = count >= _SHARE * len(words) and distinct >= _LEAST_DISTINCT
+    return best if is_clear and count > 2 * counts[language] else ""
+
+
+@cache
+def _languages() -> Mapping[str, tuple[str, ...]]:
+    """The languages of each small word."""
+    languages: dict[str, tuple[str, ...]] = {}
+    for name, words in lexicon("languages")["words"].items():
+        for word in words:
+            languages[word] = (*languages.get(word, ()), name)
+    return languages
