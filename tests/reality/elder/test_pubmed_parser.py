@@ -47,6 +47,33 @@ def test_both_read_the_same_citations(tmp_path: Path) -> None:
         assert [(one.id, part(one, "title"), part(one, "abstract")) for one in read(path)] == theirs
 
 
+def test_both_read_the_same_articles(tmp_path: Path) -> None:
+    """JATS: title, abstract and paragraphs of sections, without tags in their lines."""
+    for seed, drafts in made(TASTE, name="jats"):
+        path, (title, abstract) = tmp_path / f"{seed}.nxml", drafts[0].parts
+        bodies = [part for one in drafts for part in one.parts]
+        paragraphs = "".join(f"<p>{escape(part)}</p>" for part in bodies)
+        date = '<pub-date pub-type="ppub"><year>2020</year></pub-date>'
+        path.write_text(
+            '<article><front><article-meta><article-id pub-id-type="pmid">7</article-id>'
+            f"<title-group><article-title>{escape(title)}</article-title></title-group>{date}"
+            f"<abstract><p>{escape(abstract)}</p></abstract></article-meta></front>"
+            f"<body><sec><title>Methods</title>{paragraphs}</sec></body></article>",
+            encoding="utf-8",
+        )
+        theirs = pubmed_parser.parse_pubmed_xml(str(path))
+        (ours,) = read(path)
+        assert (part(ours, "title"), part(ours, "abstract")) == (
+            theirs["full_title"],
+            theirs["abstract"],
+        ), seed
+        read_by_both = [
+            one["text"]
+            for one in pubmed_parser.parse_pubmed_paragraph(str(path), all_paragraph=True)
+        ]
+        assert part(ours, "methods").split() == " ".join(read_by_both).split(), seed
+
+
 def test_it_puts_blanks_at_tags_and_drops_what_is_two_tags_deep(tmp_path: Path) -> None:
     """JATS (https://jats.nlm.nih.gov): `italic` and `sub` are in the line, and no blank belongs
     there.

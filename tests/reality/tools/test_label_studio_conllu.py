@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 
 import conllu
+from conllu.models import Token, TokenList
 from label_studio_sdk.converter import Converter
 from label_studio_sdk.converter.converter import Format
-from tests.formats.oracle.drafts import Taste
+from msgspec import structs
+from tests.formats.oracle.drafts import Draft, Taste
 from tests.reality.crossing import all_seen, document, made, marks_of, tags, text_of
 
+from fascicle.core.document import Document
 from fascicle.formats import read, write
+from fascicle.formats.conll_write import ConllWriteOptions
 
 TASTE = Taste(empty=False, flat=True)
 CONFIG = (
@@ -19,6 +23,15 @@ CONFIG = (
     '<Label value="Gene_or_gene_product"/><Label value="Cell-line"/></Labels><Text name="text" '
     'value="$text"/></View>'
 )
+
+
+FIRST = ("id", "form")
+COLUMNS = ("lemma", "upos", "xpos", "feats", "head", "deprel", "deps")
+
+
+def worded(draft: Draft) -> Document:
+    """A draft as a document of ours, with its words."""
+    return structs.replace(document(draft, ""), words=draft.words[0])
 
 
 def task(at: int, text: str, marks: frozenset[tuple[int, int, str]]) -> dict[str, object]:
@@ -92,6 +105,52 @@ def test_conllu_reads_the_same_words_and_names(tmp_path: Path) -> None:
         assert sum(len(one.mentions) for one in ours) == sum(
             tag.startswith("B-") for one in names for tag in one
         )
+
+
+def test_conllu_reads_what_fascicle_writes(tmp_path: Path) -> None:
+    """Two columns, words and tags in IOB2; the package takes the names of columns."""
+    for seed, drafts in made(TASTE, name="conll ours"):
+        path = tmp_path / f"{seed}.conll"
+        write(path, [worded(one) for one in drafts], options=ConllWriteOptions(docstart=False))
+        theirs = conllu.parse(path.read_text(encoding="utf-8"), fields=["form", "tag"])
+        rows = [(token["form"], token["tag"]) for sentence in theirs for token in sentence]
+        ours = [row for one in drafts for row in zip(one.said(0), tags(one), strict=True)]
+        assert rows == [row for row in ours if not row[0].startswith("#")], seed
+
+
+def test_conllu_takes_a_word_that_begins_with_a_hash_for_a_comment(tmp_path: Path) -> None:
+    """Columns of words and tags, as in CoNLL-2003, know no comments."""
+    path = tmp_path / "a.conll"
+    path.write_text("Patient\tO\n#1\tO\n\n", encoding="utf-8")
+    (theirs,) = conllu.parse(path.read_text(encoding="utf-8"), fields=["form", "tag"])
+    assert [token["form"] for token in theirs] == ["Patient"]
+    (ours,) = read(path)
+    assert ours.text == "Patient #1"
+
+
+def test_fascicle_reads_what_conllu_writes(tmp_path: Path) -> None:
+    """`serialize` of the package, with comments and the facts of MISC in an order of its own."""
+    for seed, drafts in made(TASTE, name="conllu theirs"):
+        path = tmp_path / f"{seed}.conllu"
+        sentences = []
+        for one in drafts:
+            rows = [
+                Token(id=at, form=word, misc={"NE": tag, "Gloss": "x"})
+                for at, (word, tag) in enumerate(zip(one.said(0), tags(one), strict=True), 1)
+            ]
+            for row in rows:
+                row.update(dict.fromkeys(COLUMNS, None))
+            facts = {"sent_id": one.id, "text": one.parts[0]}
+            columns = [*FIRST, *COLUMNS, "misc"]
+            sentences.append(
+                TokenList([{name: row[name] for name in columns} for row in rows], facts)
+            )
+        path.write_text("".join(one.serialize() for one in sentences), encoding="utf-8")
+        ours = list(read(path))
+        assert [word for one in ours for word in one.text.split()] == [
+            word for one in drafts for word in one.said(0)
+        ], seed
+        assert sum(len(one.mentions) for one in ours) == sum(len(one.marks) for one in drafts)
 
 
 def test_conllu_cuts_a_value_at_its_second_equals_sign() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
+import re
 from pathlib import Path
+from random import Random
 
 import openpyxl
 import pypdfium2
@@ -11,7 +14,7 @@ from docx import Document as Word
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from tests.formats.oracle.drafts import Taste
-from tests.formats.oracle.papers import by_hand
+from tests.formats.oracle.papers import WORDS, by_hand
 from tests.reality.crossing import COUNT, document, made
 
 from fascicle.formats import read, write
@@ -64,6 +67,58 @@ def test_word_and_fascicle_see_the_same_paragraphs(tmp_path: Path) -> None:
         document.save(path)
         (ours,) = read(path)
         assert ours.text.split() == " ".join(one.text for one in Word(path).paragraphs).split()
+
+
+def test_word_and_fascicle_see_the_same_tables_and_runs(tmp_path: Path) -> None:
+    """Headings, runs in bold and in styles, lists, tables with cells of several paragraphs, heads
+    and feet.
+    """
+    for seed, drafts in made(TASTE, name="docx with tables"):
+        path = tmp_path / f"{seed}.docx"
+        document, parts = Word(), [part for one in drafts for part in one.parts]
+        document.sections[0].header.paragraphs[0].text = "Head"
+        document.add_heading(parts[0], level=1)
+        paragraph = document.add_paragraph()
+        for at, word in enumerate(re.split("( +)", parts[-1])):
+            paragraph.add_run(word).bold = at % 3 == 0
+        paragraph.add_run().add_break()
+        document.add_paragraph(parts[0], style="List Bullet")
+        table = document.add_table(rows=2, cols=2)
+        for at, part in enumerate((*parts, *parts, *parts, *parts)[:4]):
+            table.cell(at // 2, at % 2).text = part
+        table.cell(0, 0).add_paragraph("more")
+        document.save(path)
+        again = Word(path)
+        blocks = [
+            [block.text]
+            if hasattr(block, "text")
+            else [cell.text for row in block.rows for cell in row.cells]
+            for block in again.iter_inner_content()
+        ]
+        (ours,) = read(path)
+        assert ours.text.split() == " ".join(text for one in blocks for text in one).split(), seed
+
+
+def test_fascicle_reads_the_pages_that_pdfium_makes(tmp_path: Path) -> None:
+    """Pages whose lines are objects of text in a standard font, saved by the package."""
+    raw = pypdfium2.raw
+    for number in range(COUNT):
+        random, path = Random(f"page {number}"), tmp_path / f"{number}.pdf"
+        lines = [random.choices(WORDS, k=6) for _ in range(random.randint(1, 30))]
+        document = pypdfium2.PdfDocument.new()
+        page = document.new_page(612, 792)
+        for at, words in enumerate(lines):
+            text = raw.FPDFPageObj_NewTextObj(document, b"Helvetica", 10)
+            letters = (" ".join(words) + "\0").encode("utf-16-le")
+            raw.FPDFText_SetText(
+                text, (ctypes.c_ushort * (len(letters) // 2)).from_buffer_copy(letters)
+            )
+            raw.FPDFPageObj_Transform(text, 1, 0, 0, 1, 54, 700 - 14 * at)
+            raw.FPDFPage_InsertObject(page, text)
+        page.gen_content()
+        document.save(path)
+        (ours,) = read(path)
+        assert ours.text.split() == [word for line in lines for word in line], number
 
 
 def test_a_simple_field_is_no_text_for_python_docx(tmp_path: Path) -> None:
