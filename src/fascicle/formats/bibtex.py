@@ -34,6 +34,8 @@ _JOINED: Final = re.compile(r"\s*#\s*")
 _END: Final = re.compile(r"[\s,]*[})]")
 # braces and quotation marks, without those behind a backslash
 _SIGN: Final = re.compile(r"\\.|[{}\"]", re.DOTALL)
+# alone above the line, perhaps a mark; what is raised within a formula belongs to it
+_RAISED: Final = re.compile(r"\\textsuperscript\{([^{}]*)\}|\$\^(?:\{([^{}$]*)\}|(\w))\$")
 _MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
 _META: Final = MappingProxyType(
     {
@@ -126,9 +128,7 @@ class _Entry:
 
 def _document(key: str, kind: str, fields: Mapping[str, str]) -> Document:
     line, values = Line(), {name: collapse(read_tex(value)) for name, value in fields.items()}
-    title, abstract = (
-        read_markup(values.get(name, ""), line).strip() for name in ("title", "abstract")
-    )
+    title, abstract = (_printed(fields.get(name, ""), line) for name in ("title", "abstract"))
     text, sections = join_sections([("title", title), ("abstract", abstract)], between=_BETWEEN)
     meta, used = dict[str, str](), {"title", "abstract"}
     for fact, names in _META.items():
@@ -140,6 +140,11 @@ def _document(key: str, kind: str, fields: Mapping[str, str]) -> Document:
     events = (*field_note(unread, step=_STEP), *line.events(_STEP))
     meta["publication-types"] = kind
     return Document(id=key, text=text, sections=sections, meta=meta, events=events)
+
+
+def _printed(tex: str, line: Line) -> str:
+    """Returns a text without raised marks, which the line counts."""
+    return read_markup(collapse(read_tex(_RAISED.sub(r"<sup>\1\2\3</sup>", tex))), line).strip()
 
 
 READER: Final = Reader(read=read)

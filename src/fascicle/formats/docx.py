@@ -83,6 +83,8 @@ def _root(part: Any, source: Source) -> Any:
     root = part.element if hasattr(part, "element") else parse_xml(part.blob)
     if root.getroottree().docinfo.internalDTD is not None:
         raise FormatError("the file declares entities, which are not read", at=source.path)
+    etree = import_extra("lxml.etree", extra="office", package="lxml")
+    etree.strip_tags(root, etree.Comment, etree.PI)  # so that they divide no text
     return root
 
 
@@ -222,10 +224,11 @@ def _goes_on(paragraph: Any) -> bool:
 
 def _cells(parent: Any) -> Iterator[Any]:
     for child in parent:
-        if local_tag(child) == "tc":
+        if local_tag(child) != "tc":
+            if local_tag(child) not in SKIPPED:
+                yield from _cells(child)
+        elif child.find("{*}tcPr/{*}cellDel") is None:
             yield child
-        elif local_tag(child) not in SKIPPED:
-            yield from _cells(child)
 
 
 READER: Final = Reader(read=read)

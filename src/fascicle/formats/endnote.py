@@ -15,15 +15,16 @@ from fascicle.core.document import Document
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.formats.extraction import (
+    collapse,
     element_text,
     field_note,
     join_sections,
-    shown_text,
     unread_fields,
 )
+from fascicle.formats.fonts import shown_text
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
-from fascicle.text.raised import Line
+from fascicle.text.raised import Level, Line
 
 _STEP: Final = "endnote"
 _BETWEEN: Final = "\n\n"  # as in RIS
@@ -64,8 +65,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 def _document(record: Element, name: str) -> Document:
     line = Line()
     parts = [
-        ("title", shown_text(record.find("titles/title"), line)),
-        ("abstract", shown_text(record.find("abstract"), line)),
+        ("title", _shown(record.find("titles/title"), line)),
+        ("abstract", _shown(record.find("abstract"), line)),
     ]
     text, sections = join_sections(parts, between=_BETWEEN)
     facts = {
@@ -77,6 +78,16 @@ def _document(record: Element, name: str) -> Document:
     unread = sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read)))
     events = (*field_note(unread, step=_STEP), *line.events(_STEP))
     return Document(id=identifier, text=text, sections=sections, meta=meta, events=events)
+
+
+def _shown(element: Element | None, line: Line) -> str:
+    """Returns the text of the styles in an element, without raised marks."""
+    for style in () if element is None else element.iter():
+        is_raised = "superscript" in style.get("face", "")
+        text = shown_text(style.get("font", ""), style.text or "")
+        line.add(text, Level.RAISED if is_raised else Level.PLAIN)
+        line.add(style.tail)
+    return collapse(line.take())
 
 
 def _is_read(element: Element) -> bool:

@@ -25,6 +25,11 @@ _PAGE_NUMBER: Final = re.compile(
     re.I,
 )
 _DIGITS: Final = re.compile(r"\d+$")
+_ROMAN: Final = {  # the numbers of pages before the text
+    f"{tens}{digit}": 10 * at + number
+    for at, tens in enumerate(("", "x", "xx", "xxx", "xl"))
+    for number, digit in enumerate(["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"])
+}
 _Mark = tuple[int, str, int]  # what lines that are equal have in common, see `_marks`
 
 
@@ -103,6 +108,8 @@ def _marks(place: int, text: str, page: int) -> Iterator[_Mark]:
     """
     if not _NUMBERED.match(text):
         yield place, text, -1
+    if roman := _ROMAN.get(text.lower()):
+        yield place, "#", roman - page
     for match in _PAGE_NUMBER.finditer(text):
         start = match.start() + _DIGITS.search(match[0]).start()  # type: ignore[union-attr]  # it ends with digits
         number = int(text[start : match.end()])

@@ -223,7 +223,7 @@ def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, PrintedPiec
         if raw.FPDFText_IsGenerated(text, number) == 1 and sign != "-":
             yield sign if sign.isspace() else " ", None
         elif raw.FPDFText_GetLooseCharBox(text, number, ctypes.byref(rectangle)):
-            quarters = raw.FPDFText_GetCharAngle(text, number) / (math.pi / 2)
+            quarters = _quarters(text, number)
             is_straight = abs(quarters - round(quarters)) < _SLANT
             is_inside = _is_inside(rectangle, sides)
             if sign.isspace() or (is_straight and is_inside):
@@ -231,6 +231,17 @@ def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, PrintedPiec
                 yield sign, _turned(rectangle, sides, round(quarters) % 4, sign)
             else:
                 left_out["slanted signs" if is_inside else "signs outside of the page"] += 1
+
+
+def _quarters(text: Any, number: int) -> float:
+    """Returns by how many quarters the line of a character is turned, whatever its slant."""
+    raw = pdfium().raw
+    quarters: float = raw.FPDFText_GetCharAngle(text, number) / (math.pi / 2)
+    if abs(quarters - round(quarters)) < _SLANT:
+        return quarters
+    matrix = raw.FS_MATRIX()
+    raw.FPDFText_GetMatrix(text, number, ctypes.byref(matrix))
+    return math.atan2(matrix.b, matrix.a) / (math.pi / 2)
 
 
 def _characters(text: Any) -> Iterator[tuple[int, str]]:

@@ -47,10 +47,9 @@ def escape(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    if "_x" not in text:
-        return text
-    text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if "_x" in text:
+        text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -20,6 +20,8 @@ class Given:
         wanted: the documents.
         read: the path that is read, relative to the folder; the only file by default.
         flawed: whether a reader may also say what is wrong, in place of these documents.
+        counted: kind and code of what must be said beside the documents, such as parts that no
+            reader of texts has.
         options: of the reader.
     """
 
@@ -29,6 +31,7 @@ class Given:
     wanted: tuple[Page, ...]
     read: str = ""
     flawed: bool = False
+    counted: str = ""
     options: Any = field(default=None)
 
     def laid(self, folder: Path) -> Path:

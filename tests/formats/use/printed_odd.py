@@ -16,45 +16,56 @@ from tests.formats.oracle.office import package, paragraph, rewritten, run, work
 from tests.formats.oracle.papers import printed
 from tests.formats.use.given import Given
 
-_W: Final = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-_OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_RELS: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
+W: Final = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+RELS: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
-def _word(
-    name: str, body: str, wanted: str, *, flawed: bool = False, content: bytes = b""
+def word(
+    name: str,
+    body: str,
+    wanted: str,
+    *,
+    flawed: bool = False,
+    counted: str = "",
+    content: bytes = b"",
 ) -> Given:
     """A document; a bar stands between the sections of the wanted text."""
     text = wanted.replace("|", "\n\n")
     made = content or package(body)
     return Given(
-        name=name, format="docx", files={"a.docx": made}, wanted=(Page(text),), flawed=flawed
+        name=name,
+        format="docx",
+        files={"a.docx": made},
+        wanted=(Page(text),),
+        flawed=flawed,
+        counted=counted,
     )
 
 
-def _edited(content: bytes, change: Callable[[str, str], str]) -> bytes:
+def edited(content: bytes, change: Callable[[str, str], str]) -> bytes:
     """A package with another content of its parts."""
     return rewritten(content, lambda name, part: (name, change(name, part.decode()).encode()))
 
 
-def _styled(text: str, properties: str) -> str:
+def styled(text: str, properties: str) -> str:
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
-def _with_styles(body: str, styles: str) -> bytes:
-    link = f'<Relationship Id="s" Type="{_OFFICE}/styles" Target="styles.xml"/>'
+def with_styles(body: str, styles: str) -> bytes:
+    link = f'<Relationship Id="s" Type="{OFFICE}/styles" Target="styles.xml"/>'
     more = {
-        "word/styles.xml": f"<w:styles {_W}>{styles}</w:styles>",
-        "word/_rels/document.xml.rels": f'<Relationships xmlns="{_RELS}">{link}</Relationships>',
+        "word/styles.xml": f"<w:styles {W}>{styles}</w:styles>",
+        "word/_rels/document.xml.rels": f'<Relationships xmlns="{RELS}">{link}</Relationships>',
     }
     return package(body, more=more)
 
 
-def _with_notes(body: str, notes: str) -> bytes:
-    link = f'<Relationship Id="s" Type="{_OFFICE}/footnotes" Target="footnotes.xml"/>'
+def with_notes(body: str, notes: str) -> bytes:
+    link = f'<Relationship Id="s" Type="{OFFICE}/footnotes" Target="footnotes.xml"/>'
     more = {
-        "word/footnotes.xml": f"<w:footnotes {_W}>{notes}</w:footnotes>",
-        "word/_rels/document.xml.rels": f'<Relationships xmlns="{_RELS}">{link}</Relationships>',
+        "word/footnotes.xml": f"<w:footnotes {W}>{notes}</w:footnotes>",
+        "word/_rels/document.xml.rels": f'<Relationships xmlns="{RELS}">{link}</Relationships>',
     }
     return package(body, more=more)
 
@@ -67,7 +78,7 @@ def _in_utf_16(content: bytes) -> bytes:
     return rewritten(content, change)
 
 
-_RAISED: Final = '<w:vertAlign w:val="superscript"/>'
+RAISED: Final = '<w:vertAlign w:val="superscript"/>'
 _A, _B = paragraph(run("Lithium")), paragraph(run("tremor"))
 _SIMPLE: Final = package(paragraph(run("Lithium helps")))
 _CHOICE: Final = (
@@ -82,17 +93,17 @@ _NOTES: Final = (
     f"{run(' A note.')}</w:p>{paragraph(run('More of it.'))}</w:footnote>"
 )
 WORD: Final = (
-    _word(
+    word(
         "blanks that are not kept",
         paragraph("<w:r><w:t>IL-</w:t></w:r>", "<w:r><w:t> 2 </w:t></w:r>"),
         "IL-2",
     ),
-    _word(
+    word(
         "text that came in and went",
         paragraph(run("IL-2"), f"<w:ins><w:del>{run('3')}</w:del></w:ins>"),
         "IL-2",
     ),
-    _word(
+    word(
         "marks of programs inside a word",
         paragraph(
             run("IL"),
@@ -103,12 +114,12 @@ WORD: Final = (
         ),
         "IL-2R",
     ),
-    _word("a choice that needs another program", paragraph("<w:r>" + _CHOICE + "</w:r>"), "usual"),
-    _word(
+    word("a choice that needs another program", paragraph("<w:r>" + _CHOICE + "</w:r>"), "usual"),
+    word(
         "an element of another program that may be ignored",
         "",
         "first",
-        content=_edited(
+        content=edited(
             package(
                 paragraph(
                     run("first"), '<zz:a xmlns:zz="urn:unknown"><w:r><w:t>gone</w:t></w:r></zz:a>'
@@ -119,7 +130,7 @@ WORD: Final = (
             ),
         ),
     ),
-    _word(
+    word(
         "a control in a word",
         paragraph(
             run("IL-"),
@@ -127,7 +138,7 @@ WORD: Final = (
         ),
         "IL-2",
     ),
-    _word(
+    word(
         "a heading that goes on in the line",
         "<w:p><w:pPr><w:rPr><w:vanish/><w:specVanish/></w:rPr></w:pPr>"
         + run("Methods. ")
@@ -135,34 +146,34 @@ WORD: Final = (
         + paragraph(run("We saw gout.")),
         "Methods. We saw gout.",
     ),
-    _word(
+    word(
         "text that only the web view hides",
-        paragraph(run("a "), _styled("7", "<w:webHidden/>")),
+        paragraph(run("a "), styled("7", "<w:webHidden/>")),
         "a 7",
     ),
-    _word(
+    word(
         "a style that raises",
         "",
         "IL-2 helps",
-        content=_with_styles(
-            paragraph(run("IL-2"), _styled("3,4", '<w:rStyle w:val="c"/>'), run(" helps")),
-            f'<w:style w:type="character" w:styleId="c"><w:rPr>{_RAISED}</w:rPr></w:style>',
+        content=with_styles(
+            paragraph(run("IL-2"), styled("3,4", '<w:rStyle w:val="c"/>'), run(" helps")),
+            f'<w:style w:type="character" w:styleId="c"><w:rPr>{RAISED}</w:rPr></w:style>',
         ),
     ),
-    _word(
+    word(
         "two styles that hide",
         "",
         "seen",
-        content=_with_styles(
+        content=with_styles(
             '<w:p><w:pPr><w:pStyle w:val="p"/></w:pPr>'
-            + _styled("seen", '<w:rStyle w:val="c"/>')
+            + styled("seen", '<w:rStyle w:val="c"/>')
             + "</w:p>",
             '<w:style w:type="character" w:styleId="c"><w:rPr><w:vanish/></w:rPr></w:style>'
             '<w:style w:type="paragraph" w:styleId="p"><w:rPr><w:vanish/></w:rPr></w:style>',
         ),
         flawed=True,
     ),
-    _word(
+    word(
         "a paragraph that moved away",
         "<w:p><w:pPr><w:rPr><w:moveFrom/></w:rPr></w:pPr><w:moveFrom>"
         + run("old")
@@ -170,7 +181,7 @@ WORD: Final = (
         + _B,
         "tremor",
     ),
-    _word(
+    word(
         "cells over columns and rows",
         "<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val='2'/></w:tcPr>"
         + _A
@@ -185,14 +196,14 @@ WORD: Final = (
         "</w:tbl>",
         "Lithium\ttremor|Lithium\ttremor",
     ),
-    _word(
+    word(
         "a note with a sign of its own, of two paragraphs",
         "",
         "Gout helps|A note.|More of it.",
-        content=_with_notes(
+        content=with_notes(
             paragraph(
                 run("Gout"),
-                f'<w:r><w:rPr>{_RAISED}</w:rPr><w:footnoteReference w:customMarkFollows="1" '
+                f'<w:r><w:rPr>{RAISED}</w:rPr><w:footnoteReference w:customMarkFollows="1" '
                 'w:id="2"/>'
                 "<w:t>*</w:t></w:r>",
                 run(" helps"),
@@ -200,12 +211,12 @@ WORD: Final = (
             _NOTES,
         ),
     ),
-    _word("parts in UTF-16", "", "Lithium helps", content=_in_utf_16(_SIMPLE)),
-    _word(
+    word("parts in UTF-16", "", "Lithium helps", content=_in_utf_16(_SIMPLE)),
+    word(
         "a document with macros",
         "",
         "Lithium helps",
-        content=_edited(
+        content=edited(
             _SIMPLE,
             lambda name, part: part.replace(
                 "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
@@ -213,15 +224,15 @@ WORD: Final = (
             ),
         ),
     ),
-    _word(
+    word(
         "a template",
         "",
         "Lithium helps",
-        content=_edited(
+        content=edited(
             _SIMPLE, lambda name, part: part.replace("document.main+xml", "template.main+xml")
         ),
     ),
-    _word(
+    word(
         "a list to choose from",
         paragraph(
             run("Drug: "),
@@ -237,7 +248,7 @@ WORD: Final = (
 )
 
 
-def _page(
+def page(
     name: str,
     content: bytes,
     wanted: str,
@@ -251,12 +262,12 @@ def _page(
     )
 
 
-def _shown(*lines: bytes) -> bytes:
+def shown(*lines: bytes) -> bytes:
     """Lines of a page, each in operators of its own."""
     return b"BT /F1 10 Tf 12 TL 54 600 Td " + b" T* ".join(lines) + b" ET"
 
 
-def _mapped(name: str, codes: str, shown: bytes, wanted: str) -> Given:
+def mapped(name: str, codes: str, shown: bytes, wanted: str) -> Given:
     """A page whose letters are told by a map to Unicode."""
     entries = codes.split()
     lines = " ".join(
@@ -301,29 +312,29 @@ _BULLETS: Final = b" ".join(
     for at, name in enumerate((b"lung cancer", b"gout", b"breast cancer"))
 )
 PDF: Final = (
-    _page(
+    page(
         "letters pushed together and apart",
-        _shown(b"[(IL) -20 (-2) 90 (R) -600 (he) 15 (lps)] TJ"),
+        shown(b"[(IL) -20 (-2) 90 (R) -600 (he) 15 (lps)] TJ"),
         "IL-2R helps",
     ),
-    _page(
+    page(
         "each letter at a place of its own",
         b"BT /F1 10 Tf 54 600 Td (I) Tj 6 0 Td (L) Tj 6 0 Td (-) Tj 6 0 Td (2) Tj 12 0 Td (x) Tj ET",
         "IL-2 x",
     ),
-    _page(
+    page(
         "bold by printing twice",
         b"BT /F1 10 Tf 54 600 Td (Lung cancer) Tj 0.3 0 Td (Lung cancer) Tj -0.3 -12 Td (helps) Tj ET",
         "Lung cancer helps",
     ),
-    _page("spaced letters", _shown(b"2 Tc (Lithium) Tj 0 Tc"), "Lithium"),
-    _page("narrow letters", _shown(b"50 Tz (Lithium helps) Tj"), "Lithium helps"),
-    _page(
+    page("spaced letters", shown(b"2 Tc (Lithium) Tj 0 Tc"), "Lithium"),
+    page("narrow letters", shown(b"50 Tz (Lithium helps) Tj"), "Lithium helps"),
+    page(
         "a line shown by a quote",
-        _shown(b"(Lung) Tj (cancer helps) ' 2 0 (and gout) \""),
+        shown(b"(Lung) Tj (cancer helps) ' 2 0 (and gout) \""),
         "Lung cancer helps and gout",
     ),
-    _page(
+    page(
         "a form within a page",
         b"q 1 0 0 1 0 0 cm /F Do Q",
         "Lithium helps",
@@ -334,24 +345,24 @@ PDF: Final = (
             1,
         ),
     ),
-    _page(
+    page(
         "units of another size",
         _TEXT,
         "Lithium helps",
         change=lambda made: made.replace(b"/MediaBox", b"/UserUnit 2 /MediaBox"),
     ),
-    _page(
+    page(
         "bytes before the head",
         _TEXT,
         "Lithium helps",
         change=lambda made: b"mail header\r\n\r\n" + made,
     ),
-    _page(
+    page(
         "accents of their own letters",
         b"BT /F1 10 Tf 54 600 Td (Sj) Tj 12 0 Td (\\310) Tj 0 0 Td (ogren syndrome) Tj ET",
         "Sjögren syndrome",
     ),
-    _page(
+    page(
         "numbers of lines",
         _NUMBERED,
         "Most patients had been treated for a non-small cell lung cancer, and some of them for a "
@@ -363,32 +374,32 @@ PDF: Final = (
         "pneumonia, and the one with an infarction of the myocardium in the years before the "
         "study began.",
     ),
-    _page("signs of a list", _BULLETS, "• lung cancer\n• gout\n• breast cancer"),
-    _page(
+    page("signs of a list", _BULLETS, "• lung cancer\n• gout\n• breast cancer"),
+    page(
         "a drop cap",
         b"BT /F1 30 Tf 54 580 Td (L) Tj /F1 10 Tf 18 14 Td (ithium is a drug that has) Tj 0 -12 Td "
         b"(been known for years in) Tj -18 -12 Td (most of the countries.) Tj ET",
         "Lithium is a drug that has been known for years in most of the countries.",
     ),
-    _mapped(
+    mapped(
         "a ligature of three letters",
         "41 006600660069",
         b"BT /F1 10 Tf 54 600 Td (E) Tj /F2 10 Tf (A) Tj /F1 10 Tf (cacy) Tj ET",
         "Efficacy",
     ),
-    _mapped(
+    mapped(
         "letters beyond the first plane",
         "41 D835DEFC",
         b"BT /F2 10 Tf 54 600 Td (A) Tj /F1 10 Tf (-synuclein) Tj ET",
         "\U0001d6fc-synuclein",
     ),
-    _page(
+    page(
         "words in no order",
         b"BT /F1 10 Tf 1 0 0 1 126 600 Tm (diabetes) Tj 1 0 0 1 54 600 Tm (A type) Tj 1 0 0 1 102 600 Tm (2) Tj "
         b"1 0 0 1 180 600 Tm (case) Tj ET",
         "A type 2 diabetes case",
     ),
-    _page(
+    page(
         "a raised number by a move",
         b"BT /F1 10 Tf 54 600 Td (gout) Tj /F1 6 Tf 24 4 Td (1,2) Tj /F1 10 Tf 12 -4 Td ( helps) Tj ET",
         "gout helps",
@@ -396,7 +407,7 @@ PDF: Final = (
 )
 
 
-def _sheet(name: str, content: bytes, *wanted: tuple[str, str], flawed: bool = False) -> Given:
+def sheet(name: str, content: bytes, *wanted: tuple[str, str], flawed: bool = False) -> Given:
     """A workbook, and the id and the text of each document."""
     pages = tuple(Page(text, (), name) for name, text in wanted)
     return Given(name=name, format="xlsx", files={"a.xlsx": content}, wanted=pages, flawed=flawed)
@@ -404,20 +415,20 @@ def _sheet(name: str, content: bytes, *wanted: tuple[str, str], flawed: bool = F
 
 _ROWS: Final = (("id", "text"), ("1", "Lithium helps"))
 _BOOK: Final = workbook(_ROWS)
-_MAIN: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+MAIN: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 
 def _prefixed(name: str, part: str) -> str:
     if not name.startswith("xl/w") or "rels" in name:
         return part
-    part = part.replace(f'xmlns="{_MAIN}"', f'xmlns:x="{_MAIN}"')
+    part = part.replace(f'xmlns="{MAIN}"', f'xmlns:x="{MAIN}"')
     return part.replace("</", "\0").replace("<", "<x:").replace("\0", "</x:")
 
 
-def _formatted(form: str, value: str) -> bytes:
+def formatted(form: str, value: str) -> bytes:
     """A workbook with an id that has a format of numbers."""
     styles = (
-        f'<styleSheet xmlns="{_MAIN}"><numFmts count="1"><numFmt numFmtId="164" '
+        f'<styleSheet xmlns="{MAIN}"><numFmts count="1"><numFmt numFmtId="164" '
         f'formatCode="{form}"/></numFmts>'
         '<fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders '
         'count="1"><border/></borders>'
@@ -425,7 +436,7 @@ def _formatted(form: str, value: str) -> bytes:
         'numFmtId="164"/></cellXfs>'
         "</styleSheet>"
     )
-    return _with_part(
+    return with_part(
         workbook([["id", "text"], [7, "Lithium helps"]]),
         "xl/styles.xml",
         "styles",
@@ -434,7 +445,7 @@ def _formatted(form: str, value: str) -> bytes:
     )
 
 
-def _with_part(
+def with_part(
     content: bytes,
     path: str,
     kind: str,
@@ -449,24 +460,24 @@ def _with_part(
                 "</Types>", f'<Override PartName="/{path}" ContentType="{of_kind}"/></Types>'
             )
         if name == "xl/_rels/workbook.xml.rels":
-            link = f'<Relationship Id="m" Type="{_OFFICE}/{kind}" Target="/{path}"/>'
+            link = f'<Relationship Id="m" Type="{OFFICE}/{kind}" Target="/{path}"/>'
             return new.replace("</Relationships>", f"{link}</Relationships>")
         return new
 
-    made = io.BytesIO(_edited(content, joined))
+    made = io.BytesIO(edited(content, joined))
     with zipfile.ZipFile(made, "a") as packed:
         packed.writestr(path, part)
     return made.getvalue()
 
 
-def _strings(*items: str) -> bytes:
+def strings(*items: str) -> bytes:
     """A workbook whose texts are shared, with one item in the cell of the text."""
     made = "".join(f"<si>{item}</si>" for item in items)
-    return _with_part(
+    return with_part(
         workbook([["id", "text"], ["1", "CELL"]]),
         "xl/sharedStrings.xml",
         "sharedStrings",
-        f'<sst xmlns="{_MAIN}">{made}</sst>',
+        f'<sst xmlns="{MAIN}">{made}</sst>',
         lambda name, part: part.replace(
             't="inlineStr"><is><t xml:space="preserve">CELL</t></is>',
             f't="s"><v>{len(items) - 1}</v>',
@@ -476,8 +487,8 @@ def _strings(*items: str) -> bytes:
 
 _RAISED_3: Final = '<r><rPr><vertAlign val="superscript"/><sz val="8"/></rPr><t>3</t></r>'
 EXCEL: Final = (
-    _sheet("names with a prefix", _edited(_BOOK, _prefixed), ("1", "Lithium helps")),
-    _sheet(
+    sheet("names with a prefix", edited(_BOOK, _prefixed), ("1", "Lithium helps")),
+    sheet(
         "parts in UTF-16",
         rewritten(
             _BOOK,
@@ -490,25 +501,25 @@ EXCEL: Final = (
         ),
         ("1", "Lithium helps"),
     ),
-    _sheet(
+    sheet(
         "a byte order mark",
         rewritten(_BOOK, lambda name, part: (name, b"\xef\xbb\xbf" + part)),
         ("1", "Lithium helps"),
     ),
-    _sheet(
+    sheet(
         "words before the number of an id",
-        _formatted("&quot;CHEBI:&quot;0", "12"),
+        formatted("&quot;CHEBI:&quot;0", "12"),
         ("CHEBI:12", "Lithium helps"),
     ),
-    _sheet("a share in per cent", _formatted("0%", "0.25"), ("25%", "Lithium helps")),
-    _sheet(
+    sheet("a share in per cent", formatted("0%", "0.25"), ("25%", "Lithium helps")),
+    sheet(
         "a title above the table",
         workbook([["Table S1. Texts"], [], *_ROWS]),
         ("1", "Lithium helps"),
     ),
-    _sheet(
+    sheet(
         "sheets in another order than their parts",
-        _edited(
+        edited(
             workbook([["id", "text"], ["2", "second"]], _ROWS),
             lambda name, part: (
                 part.replace('r:id="r1"', 'r:id="rx"')
@@ -521,9 +532,9 @@ EXCEL: Final = (
         ("1", "Lithium helps"),
         flawed=True,
     ),
-    _sheet(
+    sheet(
         "a sheet of a chart before the texts",
-        _edited(
+        edited(
             workbook([], _ROWS),
             lambda name, part: (
                 part.replace(
@@ -537,8 +548,8 @@ EXCEL: Final = (
                     'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.chartsheet',
                 )
                 .replace(
-                    f'<worksheet xmlns="{_MAIN}"><sheetData></sheetData></worksheet>',
-                    f'<chartsheet xmlns="{_MAIN}"><sheetViews><sheetView '
+                    f'<worksheet xmlns="{MAIN}"><sheetData></sheetData></worksheet>',
+                    f'<chartsheet xmlns="{MAIN}"><sheetViews><sheetView '
                     'workbookViewId="0"/></sheetViews>'
                     "</chartsheet>",
                 )
@@ -546,9 +557,9 @@ EXCEL: Final = (
         ),
         ("1", "Lithium helps"),
     ),
-    _sheet(
+    sheet(
         "a workbook with macros",
-        _edited(
+        edited(
             _BOOK,
             lambda name, part: part.replace(
                 "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml",
@@ -557,37 +568,37 @@ EXCEL: Final = (
         ),
         ("1", "Lithium helps"),
     ),
-    _sheet(
+    sheet(
         "blanks around the names of columns",
         workbook([["id ", " Text\n"], ["1", "Lithium helps"]]),
         ("1", "Lithium helps"),
         flawed=True,
     ),
-    _sheet(
+    sheet(
         "two columns of one name",
         workbook([["id", "text", "text"], ["1", "Lithium helps", "and gout"]]),
         ("1", "Lithium helps\n\nand gout"),
         flawed=True,
     ),
-    _sheet(
+    sheet(
         "a row of blanks",
         workbook([*_ROWS, [" ", "  "], ["3", "gout"]]),
         ("1", "Lithium helps"),
         ("3", "gout"),
     ),
-    _sheet(
+    sheet(
         "a raised number within a text",
-        _strings("<t/>", f"<r><t>IL-2</t></r>{_RAISED_3}<r><t>, and</t></r>"),
+        strings("<t/>", f"<r><t>IL-2</t></r>{_RAISED_3}<r><t>, and</t></r>"),
         ("1", "IL-2, and"),
     ),
-    _sheet(
+    sheet(
         "extensions of an item",
-        _strings("<t>gout</t><extLst><ext uri='a'><a xmlns='b'>gone</a></ext></extLst>"),
+        strings("<t>gout</t><extLst><ext uri='a'><a xmlns='b'>gone</a></ext></extLst>"),
         ("1", "gout"),
     ),
-    _sheet(
+    sheet(
         "a formula of a link",
-        _edited(
+        edited(
             workbook([["id", "text"], ["1", "CELL"]]),
             lambda name, part: part.replace(
                 't="inlineStr"><is><t xml:space="preserve">CELL</t></is>',
@@ -596,9 +607,9 @@ EXCEL: Final = (
         ),
         ("1", "gout"),
     ),
-    _sheet(
+    sheet(
         "paths from the root of the package",
-        _edited(
+        edited(
             _BOOK, lambda name, part: part.replace('Target="worksheets/', 'Target="/xl/worksheets/')
         ),
         ("1", "Lithium helps"),
@@ -606,7 +617,7 @@ EXCEL: Final = (
 )
 
 
-def _ris(name: str, content: str | bytes, *wanted: str, flawed: bool = False) -> Given:
+def ris(name: str, content: str | bytes, *wanted: str, flawed: bool = False) -> Given:
     """Citations, and the text of each; a bar stands between title and abstract."""
     pages = tuple(Page(text.replace("|", "\n\n")) for text in wanted)
     return Given(
@@ -616,32 +627,32 @@ def _ris(name: str, content: str | bytes, *wanted: str, flawed: bool = False) ->
 
 _ONE: Final = "TY  - JOUR\nTI  - Lung cancer\nAB  - We saw gout.\nER  - \n"
 RIS: Final = (
-    _ris("line ends of old Macs", _ONE.replace("\n", "\r"), "Lung cancer|We saw gout."),
-    _ris("UTF-16", _ONE.encode("utf-16"), "Lung cancer|We saw gout."),
-    _ris(
+    ris("line ends of old Macs", _ONE.replace("\n", "\r"), "Lung cancer|We saw gout."),
+    ris("UTF-16", _ONE.encode("utf-16"), "Lung cancer|We saw gout."),
+    ris(
         "letters of Windows",
         _ONE.replace("gout", "Sjögren").encode("cp1252"),
         "Lung cancer|We saw Sjögren.",
         flawed=True,
     ),
-    _ris(
+    ris(
         "blanks before the tags",
         "".join(f"  {line}\n" for line in _ONE.splitlines()),
         "Lung cancer|We saw gout.",
         flawed=True,
     ),
-    _ris(
+    ris(
         "a receptor at the start of a line",
         "TY  - JOUR\nTI  - Tumours\nAB  - Most of them were\nER  - positive, and some\nER  - "
         "negative.\nER  - \n",
         "Tumours|Most of them were ER - positive, and some ER - negative.",
     ),
-    _ris(
+    ris(
         "lines that go on behind blanks",
         _ONE.replace("saw", "saw\n      much"),
         "Lung cancer|We saw much gout.",
     ),
-    _ris(
+    ris(
         "references to characters, and tags",
         _ONE.replace(
             "gout",
@@ -649,49 +660,49 @@ RIS: Final = (
         ),
         "Lung cancer|We saw TNF-α (p < 0.05), IL-2 and H2O in 3 < 5 and 7 > 4.",
     ),
-    _ris("an abstract alone", "TY  - JOUR\nAB  - We saw gout.\nER  - \n", "We saw gout."),
-    _ris(
+    ris("an abstract alone", "TY  - JOUR\nAB  - We saw gout.\nER  - \n", "We saw gout."),
+    ris(
         "a tag that nobody knows",
         _ONE.replace("AB", "XX  - Odd\nAB"),
         "Lung cancer|We saw gout.",
         flawed=True,
     ),
-    _ris(
+    ris(
         "files put together",
         _ONE + "\ufeff" + _ONE.replace("gout", "asthma"),
         "Lung cancer|We saw gout.",
         "Lung cancer|We saw asthma.",
     ),
-    _ris("the end of a file of DOS", _ONE + "\x1a", "Lung cancer|We saw gout."),
-    _ris(
+    ris("the end of a file of DOS", _ONE + "\x1a", "Lung cancer|We saw gout."),
+    ris(
         "line ends that are none here",
         _ONE.replace("saw ", "saw\u2028TI  - odd \x0b\x0c\x85"),
         "Lung cancer|We saw\u2028TI - odd \x0b\x0c\x85gout.",
     ),
-    _ris(
+    ris(
         "no blank behind the dash",
         _ONE.replace("-", "-").replace("- ", "-"),
         "Lung cancer|We saw gout.",
         flawed=True,
     ),
-    _ris(
+    ris(
         "two titles",
         _ONE.replace("AB", "TI  - On gout\nAB"),
         "Lung cancer On gout|We saw gout.",
         flawed=True,
     ),
-    _ris(
+    ris(
         "text on the line below its tag",
         _ONE.replace("AB  - ", "AB  - \n"),
         "Lung cancer|We saw gout.",
     ),
-    _ris("no line end at the end", _ONE.rstrip() + "", "Lung cancer|We saw gout."),
-    _ris(
+    ris("no line end at the end", _ONE.rstrip() + "", "Lung cancer|We saw gout."),
+    ris(
         "marks of direction in a word",
         _ONE.replace("gout", "go\u200but"),
         "Lung cancer|We saw go\u200but.",
     ),
-    _ris(
+    ris(
         "an empty reference",
         "TY  - JOUR\nER  - \n" + _ONE,
         "",

@@ -12,6 +12,8 @@ from tests.formats.use import (
     json_odd,
     marked_odd,
     marked_texts,
+    office_odd,
+    pages_odd,
     papers,
     printed_odd,
     records,
@@ -30,6 +32,8 @@ INPUTS = (
     *marked_odd.ALL,
     *json_odd.ALL,
     *printed_odd.ALL,
+    *office_odd.ALL,
+    *pages_odd.ALL,
 )
 
 
@@ -42,7 +46,7 @@ def test_an_input_is_read_as_it_is_meant_or_its_flaw_is_said(given: Given, tmp_p
         return
     assert not found.error
     assert differences(given.wanted, found.documents) == []
-    assert not found.said
+    assert list(found.said) == [given.counted] * bool(given.counted)
 
 
 def test_each_reader_has_two_inputs() -> None:
