@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.formats.oracle.judging import differences, outcome
 from tests.formats.use import (
+    arriving,
     binary,
     json_odd,
     marked_odd,
@@ -34,6 +35,7 @@ INPUTS = (
     *printed_odd.ALL,
     *office_odd.ALL,
     *pages_odd.ALL,
+    *arriving.ALL,
 )
 
 
