@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.support import linking
+from tests.support import citations, linking
 from tests.support.pretraining import make_encoder, make_text
 
 import fascicle
@@ -164,6 +164,14 @@ def make_linker(*folders: str) -> None:
         fit_folder("pack", folder, documents=fascicle.read("links.jsonl"))
 
 
+def make_stores(command: str) -> None:
+    """Tokens, and decisions of curators."""
+    if command in ("tokens withdraw", "tokens ls"):
+        add_token("tokens.json", "Ada")
+    if command.startswith("curation"):
+        Store.open("decisions.sqlite").close()
+
+
 def make_pipeline(*folders: str) -> None:
     """A pipeline of a dictionary, and runs in which a program refuses every document."""
     Path("names.tsv").write_text("Disease\tlung cancer\n", encoding="utf-8")
@@ -238,14 +246,14 @@ def place(
         make_packs(*() if command == "index build" else ("before", "pack"))
     if command.startswith("link") or "--links" in command:
         make_linker(*() if command == "linker fit" else ("linker",))
+    if "--aboutness" in command:
+        Path("gold.xml").write_text(citations.in_xml(2), encoding="utf-8")
+        fascicle.write("found.jsonl", map(citations.linked, ("0", "1")), overwrite=True)
     if command.startswith(("pipeline", "run", "quarantine", "serve")):
         make_pipeline(*("annotated",) if command.startswith("quarantine") else ())
     if command == "init":
         Path("recipe.toml").unlink()
-    if command in ("tokens withdraw", "tokens ls"):
-        add_token("tokens.json", "Ada")
-    if command.startswith("curation"):
-        Store.open("decisions.sqlite").close()
+    make_stores(command)
     return tmp_path
 
 

@@ -159,6 +159,8 @@ class Options(
     """Options of ``fascicle evaluate``.
 
     In Python: ``fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])``
+    In Python with --aboutness: ``fascicle.verbs.evaluate_aboutness.evaluate_aboutness("gold.xml",
+    "found.jsonl")``
     In Python with --links: ``fascicle.evaluate_links("gold.jsonl", "found.jsonl",
     linker="linker")``
 
@@ -172,6 +174,8 @@ class Options(
         facts: score what is said of mentions (negated, uncertain, and so on), not their types;
             --model finds it too.
         relations: score the relations of documents: by type and ends, and by ends alone.
+        aboutness: score the order of the concepts of PRED, as fascicle concepts ranks them, against
+            the major MeSH headings of GOLD, which is MEDLINE in XML.
         interval: print 95% bootstrap intervals of micro precision, recall and F1, and of macro F1.
         agreement: treat GOLD and PRED as annotators, and measure their agreement: F1 of mentions,
             kappa and alpha of words.
@@ -190,6 +194,7 @@ class Options(
     map: str | None = declared.MAP
     facts: bool = option("--facts")
     relations: bool = option("--relations")
+    aboutness: bool = option("--aboutness")
     interval: bool = option("--interval")
     agreement: bool = option("--agreement")
     at_least: list[str] = option("--at-least NAME.FIGURE=X ...")
@@ -247,6 +252,10 @@ def _other_scores(args: Options) -> Callable[[Options], int] | None:
         from fascicle.verbs.evaluate_relations import run_relations
 
         return run_relations
+    if args.aboutness:
+        from fascicle.verbs.evaluate_aboutness import run_aboutness
+
+        return run_aboutness
     if args.facts and (args.links or args.agreement):
         raise UsageError("--facts was given with --links or --agreement; choose one of them")
     if args.agreement:

@@ -21,7 +21,7 @@ from fascicle.verbs.tasks import evaluate as scoring
 _NO_MEANING: Final = (
     "report train train_where unreachable_for model distributions threads interval types "
     "gold_column pred_column links linker pack prefix at_least pipeline facts agreement ontology "
-    "map"
+    "map aboutness"
 )
 
 
