@@ -331,6 +331,8 @@ def count_links(
         document: its own.
         report: receives the counts.
     """
+    if not mention.links:
+        return
     rest, losses = list(links), Counter[str]()
     for link in mention.links:
         same = [other for other in rest if link.id in (other.id, other.curie)]

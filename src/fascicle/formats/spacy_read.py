@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import struct
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import accumulate, compress, groupby, pairwise
+from operator import add
 from typing import Any, Final
 
 import msgspec
@@ -18,6 +20,7 @@ import numpy as np
 from fascicle.core.document import GOLD, Document, Event, Link
 from fascicle.core.effects import make_event
 from fascicle.core.files.source import MAX_FILE, Source
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span, parse_link
 from fascicle.errors import FormatError, Place, explain_errors
 from fascicle.formats.collect import MentionCollector
@@ -71,7 +74,7 @@ class Tokens:
     spaces: Sequence[bool]
     starts: Sequence[bool] | None = None
 
-    @property
+    @cached_property
     def text(self) -> str:
         """Text of the tokens."""
         return "".join(
@@ -79,34 +82,27 @@ class Tokens:
             for text, space in zip(self.texts, self.spaces, strict=True)
         )
 
+    @cached_property
     def ranges(self) -> list[Span]:
-        """Returns the range of each token in the text, in code points."""
-        ranges, start = list[Span](), 0
-        for text, space in zip(self.texts, self.spaces, strict=True):
-            ranges.append((start, start + len(text)))
-            start += len(text) + space
-        return ranges
+        """The range of each token in the text, in code points."""
+        lengths = list(map(len, self.texts))
+        starts = list(accumulate(map(add, lengths, self.spaces), initial=0))[:-1]
+        return list(zip(starts, map(add, starts, lengths), strict=True))
 
+    @cached_property
     def words(self) -> tuple[Span, ...]:
-        """Returns the ranges of the tokens that are not blanks."""
-        return tuple(at for at, text in zip(self.ranges(), self.texts, strict=True) if text.strip())
+        """The ranges of the tokens that are not blanks."""
+        return tuple(compress(self.ranges, map(str.strip, self.texts)))
 
+    @cached_property
     def sentences(self) -> tuple[Span, ...] | None:
-        """Returns the sentences, each from its first to its last word; ``None`` if they are not
-        known.
-        """
-        return None if self.starts is None else tuple(self._sentences(self.starts))
-
-    def _sentences(self, starts: Sequence[bool]) -> Iterator[Span]:
-        words: list[Span] = []
-        for at, text, starting in zip(self.ranges(), self.texts, starts, strict=True):
-            if starting and words:
-                yield words[0][0], words[-1][1]
-                words = []
-            if text.strip():
-                words.append(at)
-        if words:
-            yield words[0][0], words[-1][1]
+        """The sentences, each from its first to its last word; ``None`` if they are not known."""
+        if self.starts is None:
+            return None
+        places, words = [start for start, _ in self.words], self.words
+        firsts = (bisect_left(places, start) for start, _ in compress(self.ranges, self.starts))
+        cuts = sorted({0, *firsts, len(words)})
+        return tuple((words[first][0], words[last - 1][1]) for first, last in pairwise(cuts))
 
 
 class _Bin(msgspec.Struct):
@@ -245,8 +241,8 @@ def _document(
         identifier, meta, events = _user_data(content, number)
         return doc.collector.document(
             f"{source.name}:{number + 1}" if identifier is None else identifier,
-            words=tokens.words(),
-            sentences=tokens.sentences(),
+            words=tokens.words,
+            sentences=tokens.sentences,
             meta=meta,
             events=[*events, *_unread(content, columns, number)],
         )
@@ -276,7 +272,7 @@ def _add_groups(doc: _Doc, data: bytes) -> None:
 
 
 def _add_group(doc: _Doc, group: _Group, source: str) -> None:
-    ranges, scores = doc.tokens.ranges(), group.attrs.get(SCORES)
+    ranges, scores = doc.tokens.ranges, group.attrs.get(SCORES)
     if not isinstance(scores, list) or len(scores) != len(group.spans):
         scores = [None] * len(group.spans)
     for packed, score in zip(group.spans, scores, strict=True):
@@ -304,7 +300,7 @@ def _add_entities(doc: _Doc, columns: Mapping[int, _Column]) -> None:
     """Adds the entities that are in no group of spans."""
     if _ENT_TYPE not in columns:
         return
-    ranges = doc.tokens.ranges()
+    ranges = doc.tokens.ranges
     for first, last in _runs(columns):
         kind, span = (
             doc.names[int(columns[_ENT_TYPE][first])],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -51,6 +51,8 @@ def _symbol_names() -> Iterator[str]:
             yield f"{letters}{number:0{digits}}"
 
 
+# the texts of a corpus share most of their words
+@lru_cache(maxsize=2**15)
 def string_number(text: str) -> int:
     """Returns the number of a string: that of the symbol, or the hash of its UTF-8.
 

@@ -12,10 +12,10 @@ import tempfile
 import zlib
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from typing import IO, Any, BinaryIO, Final
 
 import msgspec
@@ -57,7 +57,7 @@ class _Encoded:
     """Encoded columns of one document, by their names, and its strings."""
 
     columns: Mapping[str, bytes]
-    strings: frozenset[str]
+    strings: Set[str]
 
 
 def _encode(document: Document, report: WriteReport) -> _Encoded:
@@ -66,21 +66,23 @@ def _encode(document: Document, report: WriteReport) -> _Encoded:
     Raises:
         InputError: a source with the name of the group for gold.
     """
-    tokens, ranges = _tokens(document)
+    tokens = _tokens(document)
     _count(document, tokens, report)
-    placed = list(_placed(document, ranges, report))
+    placed = list(_placed(document, tokens.ranges, report))
     report.mentions = len(placed)
-    strings: set[str] = set(tokens.texts) | {""}
-    groups = _groups(placed, ranges, strings)
+    strings, entities = {"", *tokens.texts}, _entities(placed)
+    is_plain = all(span.mention.source == GOLD and span.mention.score is None for span in placed)
+    has_groups = placed and not (is_plain and len(entities) == len(placed))
+    groups = _groups(placed, tokens.ranges, strings) if has_groups else b""
     user_data = _ENCODER.encode({ID: document.id, META: facts_of_source(document)})
     columns = {
-        "tokens": _columns(tokens, placed, strings).tobytes("C"),
+        "tokens": _columns(tokens, entities, strings).tobytes("C"),
         "spaces": np.asarray(tokens.spaces, bool).tobytes(),
         "lengths": len(tokens.texts).to_bytes(4, "little"),
         "span_groups": _ENCODER.encode(groups),
         "user_data": _ENCODER.encode(user_data),
     }
-    return _Encoded(columns=columns, strings=frozenset(strings))
+    return _Encoded(columns=columns, strings=strings)
 
 
 def _with_tokens(document: Document) -> Document:
@@ -106,42 +108,44 @@ def _cut(word: Span, borders: Sequence[int]) -> Iterator[Span]:
 # -- tokens ----------------------------------------------------------------------------------------
 
 
-def _tokens(document: Document) -> tuple[Tokens, list[Span]]:
-    """Returns the tokens of a document and their ranges: its words, and the text between them
-    except one blank.
-    """
-    text, spaces, ranges = document.text, list[bool](), list[Span]()
+def _tokens(document: Document) -> Tokens:
+    """Returns the tokens of a document: its words, and the text between them except one blank."""
+    text, spaces, texts, position = document.text, list[bool](), list[str](), 0
     for start, end in [*(document.words or ()), (len(text), len(text))]:
-        position = ranges[-1][1] if ranges else 0
-        has_space = bool(ranges) and position < start and text[position] == " "
-        if ranges:
-            spaces[-1] = has_space
-        for first, last in ((position + has_space, start), (start, end)):
-            if first < last:
-                ranges.append((first, last))
+        if position < start:
+            if texts and text[position] == " ":
+                spaces[-1] = True
+                position += 1
+            if position < start:
+                texts.append(text[position:start])
                 spaces.append(False)
-    texts = [text[start:end] for start, end in ranges]
-    return Tokens(texts=texts, spaces=spaces, starts=_starts(document, ranges, texts)), ranges
+        if start < end:
+            texts.append(text[start:end])
+            spaces.append(False)
+        position = end
+    tokens = Tokens(texts=texts, spaces=spaces)
+    return tokens if document.sentences is None else _with_starts(tokens, document.sentences)
 
 
-def _starts(document: Document, ranges: Sequence[Span], texts: Sequence[str]) -> list[bool] | None:
-    """Returns for each token whether it begins a sentence; ``None`` if sentences are not known."""
-    if document.sentences is None:
-        return None
-    words = [token for token, text in enumerate(texts) if text.strip()]
-    places = [ranges[token][0] for token in words]
-    numbers = (bisect_left(places, start) for start, _ in document.sentences)
+def _with_starts(tokens: Tokens, sentences: Iterable[Span]) -> Tokens:
+    """Marks the tokens at which sentences begin."""
+    words = list(compress(range(len(tokens.texts)), map(str.strip, tokens.texts)))
+    places = [start for start, _ in tokens.words]
+    numbers = (bisect_left(places, start) for start, _ in sentences)
+    starts = [False] * len(tokens.texts)
     # Text before the first word belongs to its sentence: in spaCy the first token always begins a
     # sentence.
-    firsts = {words[number] if number else 0 for number in numbers if number < len(words)}
-    return [token in firsts for token in range(len(texts))]
+    for number in numbers:
+        if number < len(words):
+            starts[words[number] if number else 0] = True
+    return Tokens(texts=tokens.texts, spaces=tokens.spaces, starts=starts)
 
 
 def _count(document: Document, tokens: Tokens, report: WriteReport) -> None:
     """Counts the losses if the tokens do not reproduce the words or sentences."""
-    if document.words and tokens.words() != document.words:
+    if document.words and tokens.words != document.words:
         report.lose("words", document)
-    if document.sentences and tokens.sentences() != document.sentences:
+    if document.sentences and tokens.sentences != document.sentences:
         report.lose("sentences", document)
 
 
@@ -188,13 +192,14 @@ def _rank(placed: _Placed) -> tuple[Any, ...]:
     return (placed.mention.source != GOLD, *placed.mention.rank)
 
 
-def _columns(tokens: Tokens, placed: Sequence[_Placed], strings: set[str]) -> np.ndarray[Any, Any]:
+def _columns(
+    tokens: Tokens, entities: Iterable[_Placed], strings: set[str]
+) -> np.ndarray[Any, Any]:
     """Returns the columns of the tokens."""
     columns = np.zeros((len(tokens.texts), len(ATTRIBUTES)), dtype="<u8")
-    numbers = {text: string_number(text) for text in set(tokens.texts)}
-    columns[:, 0] = [numbers[text] for text in tokens.texts]
+    columns[:, 0] = np.fromiter(map(string_number, tokens.texts), "<u8", len(tokens.texts))
     columns[:, 1] = _OUTSIDE
-    for entity in _entities(placed):
+    for entity in entities:
         kind, rows = entity.mention.type, slice(entity.first, entity.last)
         strings |= {kind, entity.concept}
         columns[rows, 1] = _INSIDE
@@ -202,15 +207,12 @@ def _columns(tokens: Tokens, placed: Sequence[_Placed], strings: set[str]) -> np
         columns[rows, 2] = string_number(kind)
         columns[rows, 4] = string_number(entity.concept)
     if tokens.starts is not None:
-        columns[:, 3] = [1 if start else _NOT_A_START for start in tokens.starts]
+        columns[:, 3] = np.where(tokens.starts, np.uint64(1), np.uint64(_NOT_A_START))
     return columns
 
 
 def _groups(placed: Sequence[_Placed], ranges: Sequence[Span], strings: set[str]) -> bytes:
-    """Encodes a group of spans for each source; none if the entities already hold all mentions."""
-    is_plain = all(span.mention.source == GOLD and span.mention.score is None for span in placed)
-    if not placed or (is_plain and len(_entities(placed)) == len(placed)):
-        return b""
+    """Encodes a group of spans for each source."""
     by_source: dict[str, list[_Placed]] = defaultdict(list)
     for span in placed:
         by_source[span.mention.source].append(span)
