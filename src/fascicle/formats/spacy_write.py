@@ -71,9 +71,8 @@ def _encode(document: Document, report: WriteReport) -> _Encoded:
     placed = list(_placed(document, tokens.ranges, report))
     report.mentions = len(placed)
     strings, entities = {"", *tokens.texts}, _entities(placed)
-    is_plain = all(span.mention.source == GOLD and span.mention.score is None for span in placed)
-    has_groups = placed and not (is_plain and len(entities) == len(placed))
-    groups = _groups(placed, tokens.ranges, strings) if has_groups else b""
+    is_whole = len(entities) == len(placed) and all(map(_is_plain, placed))
+    groups = b"" if is_whole else _groups(placed, tokens.ranges, strings)
     user_data = _ENCODER.encode({ID: document.id, META: facts_of_source(document)})
     columns = {
         "tokens": _columns(tokens, entities, strings).tobytes("C"),
@@ -186,6 +185,11 @@ def _entities(placed: Iterable[_Placed]) -> list[_Placed]:
             covered.update(tokens)
             entities.append(entity)
     return entities
+
+
+def _is_plain(placed: _Placed) -> bool:
+    """True if an entity holds a mention as a whole."""
+    return placed.mention.source == GOLD and placed.mention.score is None
 
 
 def _rank(placed: _Placed) -> tuple[Any, ...]:

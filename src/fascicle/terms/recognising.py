@@ -87,8 +87,10 @@ def _give_meaning(text: str, place: Occurrence, long: Occurrence | None) -> Occu
 def _brackets(text: str, place: Occurrence) -> Iterator[int]:
     """Yields the places of brackets beside a name that can be a short form."""
     start, end = place.start, place.end
+    if _BRACKETS.isdisjoint(text[max(0, start - 1) : start] + text[end : end + 2]):
+        return
     beside = [at for at in (start - 1, end, end + 1) if at >= 0 and text[at : at + 1] in _BRACKETS]
-    if beside and can_be_short(text[start:end]):
+    if can_be_short(text[start:end]):
         yield from beside
 
 

@@ -382,5 +382,6 @@ class ConceptSets:
 
     def members(self, row: int) -> list[int]:
         """Returns all concepts of the set of a concept, the leading one first."""
-        lead = self.of(np.array([row], dtype=np.int64))
-        return [int(lead[0]), *self.led(lead)[1].tolist()]
+        lead = int(self.column[row]) if len(self._rows) else row
+        first, last = self._owners.searchsorted((lead, lead + 1)).tolist()
+        return [lead, *self._rows[first:last].tolist()]
