@@ -63,7 +63,7 @@ NEEDS = {"plot": "matplotlib", "serve": "starlette"}
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SLOW = {"bench", "export"}
 # Those that ask a server, and are tried against one in tests of their own.
-ASKING = {"index fetch", "label-studio push", "label-studio pull"}
+ASKING = {"corpus fetch", "index fetch", "label-studio push", "label-studio pull"}
 
 
 def leaves(parser: Parser) -> Iterator[Parser]:

@@ -576,6 +576,7 @@ ELSEWHERE = {
     ("tokens", "withdraw"): "serving/test_tokens.py",
     ("curation", "backup"): "test_curation.py",
     ("curation", "export"): "test_curation.py",
+    ("corpus", "fetch"): "it needs a publisher: tasks/test_corpus_fetch.py",
     ("index", "fetch"): "it needs a publisher: tasks/test_index_fetch.py",
     (
         "label-studio",

@@ -16,7 +16,16 @@ from fascicle.pipeline.running.parts import expand_runs
 from fascicle.verbs import corpus_check, shared
 from fascicle.verbs.console import Tally, with_progress
 from fascicle.verbs.messages import emit, say, say_notes
-from fascicle.verbs.options import Overwrite, Strict, option, reads, writes
+from fascicle.verbs.options import (
+    Overwrite,
+    Strict,
+    call,
+    fills,
+    option,
+    positive,
+    reads,
+    writes,
+)
 
 
 class Stats(Strict, shared.ReadingAs):
@@ -48,6 +57,49 @@ class Convert(shared.Beside, shared.Colour, Overwrite, shared.StrictWriting, sha
     output: str = option("-o --output OUTPUT", writes, default=STDOUT)
     format: str | None = shared.output_format("by the suffix of the output, else jsonl")
     source: str | None = option("--source NAME")
+
+
+class Fetch(Overwrite):
+    """Fetch the files of a public corpus from its publisher.
+
+    In Python: ``fascicle.verbs.tasks.corpus_fetch.fetch("bc5cdr", "corpora")``
+
+    Attributes:
+        name: name of the corpus; default: list all known corpora.
+        output: the folder for the corpora; default: only print what would be fetched, and its size.
+        table: your own table of corpora, in the form of the shipped one; its addresses begin with
+            https.
+        mebibytes: largest size of a file, in MiB; default: 1024.
+        seconds: longest time of a fetch of a file, in seconds; the same command continues it later;
+            default: 3600.
+    """
+
+    name: str = option("NAME ?", default="")
+    output: str | None = option("-o --output FOLDER", fills)
+    table: str | None = option("--table TOML", reads)
+    mebibytes: int = option("--most MIB", positive, default=1_024)
+    seconds: int = option("--seconds N", positive, default=3_600)
+
+
+def _run_fetch(args: Fetch) -> int:
+    """Fetches a corpus, or lists what can be; returns the exit code."""
+    # late: they load what the network needs
+    from fascicle.verbs.tasks import corpus_fetch
+    from fascicle.verbs.tasks.index_fetch import FetchLimits
+
+    table = args.table or corpus_fetch.PUBLIC
+    if not args.name:
+        for name, row in corpus_fetch.corpora(table).items():
+            sys.stdout.write(f"{name}\t{row.title}\t{row.licence}\t{row.page}\n")
+        return 0
+    limits = call(FetchLimits, args)
+    files = corpus_fetch.fetch(
+        args.name, args.output, table=table, limits=limits, overwrite=args.overwrite, told=say
+    )
+    for file in files:
+        sys.stdout.write(f"{file.path}\n")
+        say(f"{file.path} has the SHA-256 {file.sha256}, as of {file.fetched}")
+    return 0
 
 
 def _run_stats(args: Stats) -> int:
@@ -101,5 +153,6 @@ def _refusing_nothing(
 COMMANDS = {
     "stats": (Stats, _run_stats),
     "convert": (Convert, _run_convert),
+    "fetch": (Fetch, _run_fetch),
     "check": (corpus_check.Options, corpus_check.run),
 }

@@ -42,27 +42,48 @@ _LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _HEADERS: Final = {"User-Agent": f"fascicle/{VERSION}", "Accept-Encoding": "identity"}
 
 
-class Vocabulary(Settings, frozen=True, kw_only=True):
-    """A public vocabulary.
+class PublicFile(Settings, frozen=True, kw_only=True):
+    """A file that its publisher gives to everybody.
 
     Attributes:
         title: of it.
         page: of its publisher, with the address and the licence.
         url: of the file.
         licence: of its content.
-        source: how it is read, as in a ``sources.toml``.
     """
 
     title: Name
     page: Name
     url: Name
     licence: Name
-    source: dict[str, Any]
 
     @property
     def file(self) -> str:
         """Name of the file."""
         return urlsplit(self.url).path.rpartition("/")[2]
+
+    def check(self) -> None:
+        """Refuses an address that is not fetched, or that names no file.
+
+        Raises:
+            UsageError: see above.
+        """
+        _check(self.url, begun=self.url)
+        if not self.file.strip(".") or self.file == _RECORD:
+            raise UsageError(
+                f"{_host_of(self.url)} ends with no name of a file; give the whole address of a "
+                "file"
+            )
+
+
+class Vocabulary(PublicFile, frozen=True, kw_only=True):
+    """A public vocabulary.
+
+    Attributes:
+        source: how it is read, as in a ``sources.toml``.
+    """
+
+    source: dict[str, Any]
 
 
 class FetchLimits(Settings, frozen=True, kw_only=True):
@@ -137,11 +158,7 @@ def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, Vocabulary
         for name, row in values.items()
     }
     for name, row in rows.items():
-        _check(row.url, begun=row.url)
-        if not row.file.strip(".") or row.file == _RECORD:
-            raise UsageError(
-                f"{_host_of(row.url)} ends with no name of a file; give the whole address of a file"
-            )
+        row.check()
         convert_values(
             {"path": row.file, **row.source},
             SourceSettings,
@@ -187,7 +204,29 @@ def fetch(
         raise UsageError(
             f"there is no vocabulary {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}"
         )
-    row, end = rows[name], time.monotonic() + limits.seconds
+    return fetch_file(name, rows[name], folder, limits=limits, overwrite=overwrite, told=told)
+
+
+def fetch_file(
+    name: str,
+    row: PublicFile,
+    folder: str | os.PathLike[str] | None,
+    *,
+    limits: FetchLimits,
+    overwrite: bool,
+    told: Callable[[str], None],
+) -> Fetched | None:
+    """Fetches a file, see `fetch`.
+
+    Args:
+        name: under which it is recorded.
+        row: of it.
+        folder: see `fetch`, also for what follows.
+        limits: see above.
+        overwrite: see above.
+        told: see above.
+    """
+    end = time.monotonic() + limits.seconds
     remote = _ask(row.url)
     told(
         f"{row.title}: {remote.size:,} bytes from {_host_of(row.url)}; licence: {row.licence}; see "
@@ -206,7 +245,7 @@ def fetch(
 
 
 def _keep(
-    name: str, row: Vocabulary, remote: _Remote, folder: Path, *, end: float, overwrite: bool
+    name: str, row: PublicFile, remote: _Remote, folder: Path, *, end: float, overwrite: bool
 ) -> Fetched:
     """Returns what is there, or fetches it and records it; see `fetch`.
 

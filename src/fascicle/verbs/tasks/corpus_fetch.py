@@ -1,0 +1,112 @@
+"""Fetches public corpora from their publishers (``fascicle corpus fetch``), as
+`fascicle.verbs.tasks.index_fetch` fetches vocabularies.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from fascicle.core.arguments import validate_arguments
+from fascicle.core.wording import near_hint
+from fascicle.errors import UsageError
+from fascicle.formats import catalogue
+from fascicle.settings.base import Name, Settings
+from fascicle.settings.recipes.strict import convert_values, read_toml
+from fascicle.verbs.tasks.index_fetch import Fetched, FetchLimits, PublicFile, fetch_file
+
+PUBLIC: Final = Path(catalogue.__file__).with_name("corpora.toml")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # it becomes that of a folder
+
+
+class Corpus(Settings, frozen=True, kw_only=True):
+    """A public corpus.
+
+    Attributes:
+        title: of it.
+        page: of its publisher, with the addresses and the licence.
+        licence: of its content.
+        parts: name of a part, such as ``train`` -> the address of its file.
+    """
+
+    title: Name
+    page: Name
+    licence: Name
+    parts: dict[str, str]
+
+    def files(self) -> Mapping[str, PublicFile]:
+        """Returns the file of each part."""
+        return {
+            part: PublicFile(
+                title=f"{self.title}, {part}", page=self.page, url=url, licence=self.licence
+            )
+            for part, url in self.parts.items()
+        }
+
+
+def corpora(table: str | os.PathLike[str] = PUBLIC) -> dict[str, Corpus]:
+    """Returns the corpora of a table by their names: those that Fascicle knows, or those of a TOML
+    file.
+
+    Raises:
+        RecipeError: no such file, or a row that is not as `Corpus`.
+        UsageError: an address that is not allowed, or two files of one name.
+    """
+    rows = {}
+    for name, values in read_toml(Path(table), what="table of corpora").items():
+        row = rows[name] = convert_values(values, Corpus, origin=str(table), place=name)
+        files = row.files().values()
+        for file in files:
+            file.check()
+        if not _NAME.fullmatch(name) or len({file.file for file in files}) < max(1, len(files)):
+            raise UsageError(
+                f"{table}: {name!r} is not allowed; name it with letters, digits, dots and "
+                "hyphens, and give parts whose files have different names"
+            )
+    return rows
+
+
+@validate_arguments
+def fetch(
+    name: str,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    table: str | os.PathLike[str] = PUBLIC,
+    limits: FetchLimits = FetchLimits(),  # noqa: B008 - frozen
+    overwrite: bool = False,
+    told: Callable[[str], None] = lambda sentence: None,
+) -> tuple[Fetched, ...]:
+    """Fetches the files of a corpus into a folder of its name; without a folder, only says what
+    would be fetched, and how large it is.
+
+    Args:
+        name: of the corpus.
+        folder: of the folders of corpora; made if it is missing.
+        table: see `corpora`.
+        limits: of each file.
+        overwrite: take other files than those that were fetched before, or that are there.
+        told: called with what is fetched before it is.
+
+    Returns:
+        The files, in the order of the parts; none without a folder.
+
+    Raises:
+        UsageError: there is no such corpus.
+        InputError, OutputError: see `fascicle.verbs.tasks.index_fetch.fetch`.
+    """
+    rows = corpora(table)
+    if name not in rows:
+        raise UsageError(
+            f"there is no corpus {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}"
+        )
+    place = None if folder is None else Path(folder) / name
+    if place is not None:
+        place.parent.mkdir(exist_ok=True)
+    files = (
+        fetch_file(part, file, place, limits=limits, overwrite=overwrite, told=told)
+        for part, file in rows[name].files().items()
+    )
+    return tuple(file for file in files if file is not None)
