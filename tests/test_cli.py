@@ -13,7 +13,7 @@ import fascicle
 from fascicle import cli
 from fascicle.cli import main
 from fascicle.errors import FascicleError, InputError
-from fascicle.runtime.places import shipped_models
+from fascicle.settings.folders.shipped import shipped_models
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 needs_shipped = pytest.mark.skipif(not shipped_models(), reason="no model comes with this checkout")

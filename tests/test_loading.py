@@ -18,8 +18,9 @@ from fascicle.core.files.intact import check_files
 from fascicle.errors import FascicleError, ModelError
 from fascicle.loading import check_settings, load, read_manifest
 from fascicle.runtime import places
-from fascicle.runtime.places import find_model, path_to_load, shipped_models
+from fascicle.runtime.places import find_model, path_to_load
 from fascicle.settings.folders.described import FILTER, TYPER
+from fascicle.settings.folders.shipped import shipped_models
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 

@@ -14,7 +14,7 @@ import pytest
 
 import fascicle
 from fascicle import Document, Mention
-from fascicle.runtime.places import shipped_models
+from fascicle.settings.folders.shipped import shipped_models
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "docs" / "annotated.svg"

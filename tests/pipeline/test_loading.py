@@ -16,7 +16,7 @@ from fascicle.errors import FascicleError, RecipeError
 from fascicle.loading import load
 from fascicle.pipeline.loading import OPENERS, open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.runtime.places import shipped_models
+from fascicle.settings.folders.shipped import shipped_models
 from fascicle.settings.inputs import RecognitionSettings
 from fascicle.settings.pipeline import pipeline_toml, read_pipeline
 from fascicle.settings.steps import STEPS, DictionaryStep

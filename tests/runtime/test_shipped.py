@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from fascicle.loading import load
-from fascicle.runtime.places import shipped_models
+from fascicle.settings.folders.shipped import shipped_models
 
 _SIX = {
     "Lithium caused nephrogenic diabetes insipidus.": {

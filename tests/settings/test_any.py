@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from fascicle.errors import FascicleError, RecipeError, UsageError
+from fascicle.runtime.places import find_model
 from fascicle.settings.recipes.any import parse_any, parse_changes, read_recipe, resolve_paths
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
@@ -158,3 +159,26 @@ def test_gold_is_no_name_of_any_kind() -> None:
     for text in TEXTS.values():
         with pytest.raises(RecipeError, match="human annotation"):
             parse_any({**tomllib.loads(text), "name": "gold"}, origin="x")
+
+
+@pytest.mark.parametrize("name", ["biomed-fast", "biomed-fast@2"])
+def test_a_recipe_starts_from_a_shipped_model_by_its_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(
+        f'name = "further"\n[corpus]\ntrain = "a.tsv"\ndev = "b.tsv"\n[model]\nstart = "{name}"\n',
+        encoding="utf-8",
+    )
+    recipe = read_recipe(path)
+    assert isinstance(recipe, Recipe)
+    assert recipe.model.start == str(find_model("biomed-fast"))
+
+
+def test_a_path_of_the_name_of_a_shipped_model_is_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(
+        'name = "further"\n[corpus]\ntrain = "a.tsv"\ndev = "b.tsv"\n[model]\nstart = "./biomed"\n',
+        encoding="utf-8",
+    )
+    recipe = read_recipe(path)
+    assert isinstance(recipe, Recipe)
+    assert recipe.model.start == str(tmp_path / "biomed")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fascicle.runtime.places import shipped_models
+from fascicle.settings.folders.shipped import shipped_models
 from fascicle.version import VERSION
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.pages import blocks
 
-from fascicle.runtime.places import shipped_models
+from fascicle.settings.folders.shipped import shipped_models
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to-annotate-many.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fascicle.loading import load, load_all_types
-from fascicle.runtime.places import shipped_models
+from fascicle.settings.folders.shipped import shipped_models
 
 
 @pytest.mark.skipif(not shipped_models(), reason="no model is shipped")

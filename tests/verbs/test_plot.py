@@ -18,7 +18,7 @@ from fascicle.formats import write as write_documents
 from fascicle.formats.distributions import read as read_distributions
 from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
-from fascicle.runtime.places import shipped_models
+from fascicle.settings.folders.shipped import shipped_models
 from fascicle.verbs.plot import KINDS
 
 Cli = Callable[..., Any]

@@ -12,12 +12,8 @@ from pathlib import Path
 import fascicle.plugins as plugins
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.folders.best import model_folder
-from fascicle.settings.folders.vocabularies import assets, find_pack, is_pack, shipped_packs
-
-
-def shipped_models() -> tuple[str, ...]:
-    """Names of the models inside the package, each with its version, e.g. ``"biomed@2"``."""
-    return tuple(sorted(p.parent.name for p in assets().glob("*/model.json")))
+from fascicle.settings.folders.shipped import find_shipped_model, shipped_models, shipped_versions
+from fascicle.settings.folders.vocabularies import find_pack, is_pack, shipped_packs
 
 
 def pack_folders(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -29,7 +25,7 @@ def pack_folders(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]
     models = [model] if isinstance(model, str | os.PathLike) else list(model)
     if not models:
         raise UsageError("no model was given; name one, or several term packs")
-    other_models = [name for name in models if _versions_of(name) or not is_pack(name)]
+    other_models = [name for name in models if shipped_versions(name) or not is_pack(name)]
     if other_models and len(models) > 1:
         raise UsageError(
             f"{len(models)} models were given, and {other_models[0]} is not a term pack; "
@@ -42,13 +38,13 @@ def is_plugin(model: str | os.PathLike[str]) -> bool:
     """True if `load` takes a predictor of another package: the name of a plug-in, no shipped
     model and no path.
     """
-    is_model = _versions_of(model) or Path(model).expanduser().exists()
+    is_model = shipped_versions(model) or Path(model).expanduser().exists()
     return not is_model and str(model) in plugins.plugin_names("predictors")
 
 
 def is_shipped(name: str | os.PathLike[str]) -> bool:
     """True for the name of a model or pack inside the package, with or without version."""
-    return bool(_versions_of(name)) or any(
+    return bool(shipped_versions(name)) or any(
         name in (pack, pack.partition("@")[0]) for pack in shipped_packs()
     )
 
@@ -59,11 +55,6 @@ def from_anywhere(name: str) -> str:
     """
     place = Path(name).expanduser()
     return str(place.resolve()) if place.exists() and not is_shipped(name) else name
-
-
-def _versions_of(model: str | os.PathLike[str]) -> list[str]:
-    """Returns the shipped models of this name."""
-    return [name for name in shipped_models() if str(model) in (name, name.partition("@")[0])]
 
 
 def find_model(model: str | os.PathLike[str]) -> Path:
@@ -78,8 +69,8 @@ def find_model(model: str | os.PathLike[str]) -> Path:
         ModelError: none of these; the message lists the shipped models and the nearest name.
     """
     path = find_pack(model)
-    if versions := _versions_of(model):
-        return assets() / max(versions, key=lambda n: int(n.partition("@")[2]))
+    if shipped := find_shipped_model(model):
+        return shipped
     if path.is_dir():
         return model_folder(path)
     if path.is_file():
@@ -94,8 +85,8 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     plugin_models = (*plugins.plugin_names(plugins.MODELS), *plugins.plugin_names("predictors"))
     candidates = [*names, *(n.partition("@")[0] for n in names), *plugin_models]
     near = difflib.get_close_matches(str(model), candidates, n=1)
-    shipped = f"shipped are {', '.join(names)}; or " if names else ""
-    advice = f"did you mean {near[0]!r}?" if near else f"{shipped}give a model folder"
+    known = f"shipped are {', '.join(names)}; or " if names else ""
+    advice = f"did you mean {near[0]!r}?" if near else f"{known}give a model folder"
     raise ModelError(
         f"there is no model {str(model)!r}; {advice}", key=str(model), code="not-found"
     )
@@ -106,4 +97,4 @@ def path_to_load(folder: str | os.PathLike[str]) -> str:
     shipped model.
     """
     name = os.fspath(folder)
-    return f"{os.curdir}{os.sep}{name}" if _versions_of(name) else name
+    return f"{os.curdir}{os.sep}{name}" if shipped_versions(name) else name

@@ -20,7 +20,7 @@ from fascicle.core.session import usable_cores
 from fascicle.errors import UsageError
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.plugins import plugins
-from fascicle.runtime.places import shipped_models
+from fascicle.settings.folders.shipped import shipped_models
 from fascicle.settings.folders.vocabularies import shipped_linkers, shipped_packs
 from fascicle.verbs.messages import emit
 from fascicle.verbs.options import option, reads

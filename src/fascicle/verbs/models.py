@@ -11,8 +11,9 @@ from typing import Any
 
 from fascicle.formats.catalogue import FORMATS
 from fascicle.plugins import MODELS, plugins, singular
-from fascicle.runtime.places import find_model, shipped_models
+from fascicle.runtime.places import find_model
 from fascicle.settings.folders.manifest import read_manifest
+from fascicle.settings.folders.shipped import shipped_models
 from fascicle.settings.folders.vocabularies import (
     find_linker,
     find_pack,
@@ -28,7 +29,7 @@ from fascicle.verbs.options import option
 class Options:
     """Options of ``fascicle models``.
 
-    In Python: ``fascicle.runtime.places.shipped_models()``
+    In Python: ``fascicle.settings.folders.shipped.shipped_models()``
 
     Attributes:
         json: print the list as JSON.

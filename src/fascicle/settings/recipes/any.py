@@ -15,6 +15,7 @@ import msgspec
 
 from fascicle.errors import Place, RecipeError, UsageError
 from fascicle.settings.base import Settings, locate_error
+from fascicle.settings.folders.shipped import find_shipped_model
 from fascicle.settings.folders.vocabularies import find_pack
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes import strict
@@ -37,6 +38,7 @@ KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
 )
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _OF_PACKS: Final = ("inputs.dictionaries.", "distant.")
+_OF_MODELS: Final = ("model.start", "teacher.model")
 _ENCODERS: Final = ("model.encoder", "teacher.encoder", "student.encoder")
 _BARE: Final = re.compile(r"[^\s\"'\[\]{}#=]+")  # text without need of quotes
 
@@ -196,7 +198,9 @@ def _encoder_folder(recipe: AnyRecipe, key: str, recipe_path: Path) -> str:
 
 
 def _shipped(name: str, key: str) -> str:
-    """Returns the folder of a shipped pack, if the key may name a pack; else an empty text."""
+    """Returns the folder of a shipped model or pack if the key may name one, else an empty text."""
+    if key in _OF_MODELS:
+        return str(find_shipped_model(name) or "")
     if not key.startswith(_OF_PACKS):
         return ""
     pack = find_pack(name)
