@@ -60,9 +60,10 @@ class _MentionFacts(TypedDict, total=False):
 
 
 class _Statement(NamedTuple):
-    """Mention as a source states it; ``is_standoff`` as in `MentionCollector.add`."""
+    """Mention as a source states it, see `MentionCollector.add`."""
 
-    mention: StatedMention
+    spans: Fragments
+    text: str | None
     type: str
     facts: _MentionFacts
     is_standoff: bool
@@ -137,7 +138,7 @@ class MentionCollector:
         if attributes := facts.get("attributes"):
             facts["links"], facts["attributes"] = take_concepts(facts.get("links", ()), attributes)
         places = tuple(spans)
-        stated = _Statement(StatedMention(places, expected), kind, facts, is_standoff)
+        stated = _Statement(places, expected, kind, facts, is_standoff)
         if self._may_move:
             self._stated.append(stated)
         return self._place(stated, places)
@@ -145,9 +146,9 @@ class MentionCollector:
     def _place(self, stated: _Statement, spans: Fragments) -> MentionKey | None:
         """Adds a mention at spans; returns its key, or ``None`` if they are not in the text."""
         fragments = spans if len(spans) == 1 else tuple(sorted(spans))
-        self._keys.append(None)
         if not self._inside(fragments):
-            where = tuple(sorted(stated.mention.spans))
+            self._keys.append(None)
+            where = tuple(sorted(stated.spans))
             self.drop(
                 f"a mention of type {stated.type!r} at {where} is not in a text of "
                 f"{plural(len(self._text), 'character')}"
@@ -160,9 +161,11 @@ class MentionCollector:
             )
         disjoint = join_over_blanks(fragments, self._text) if stated.is_standoff else fragments
         mention = Mention(disjoint, stated.type, **stated.facts)
-        self._compare(mention, fragments, stated.mention.text)
-        self._keys[-1] = self._keep(mention)
-        return self._keys[-1]
+        if stated.text is not None or len(fragments) > 1:
+            self._compare(mention, fragments, stated.text)
+        key = self._keep(mention)
+        self._keys.append(key)
+        return key
 
     def _compare(self, mention: Mention, fragments: Fragments, beside: str | None) -> None:
         """Reports fragments that were joined, and a text that is not that of the source."""
@@ -216,20 +219,18 @@ class MentionCollector:
             message = f"the offsets of this document count {fit.how}; they were moved"
             self._mentions, self._keys = {}, []
             self.events = [make_event("offsets-moved", step=self._step, message=message)]
-            if self._unit == BY_WORDS and all(
-                stated.mention.text is None for stated in self._stated
-            ):
+            if self._unit == BY_WORDS and all(stated.text is None for stated in self._stated):
                 message = "no text stands beside the offsets; words decided what they count"
                 self._say("offsets-by-words", message)
             for stated in self._stated:
-                self._place(stated, convert_spans(stated.mention.spans, fit.convert))
+                self._place(stated, convert_spans(stated.spans, fit.convert))
         self._may_move = False
         return self._keys
 
     def _fit(self) -> OffsetFit:
         if not self._may_move:
             return AS_STATED
-        mentions = [stated.mention for stated in self._stated]
+        mentions = [StatedMention(stated.spans, stated.text) for stated in self._stated]
         if self._unit == AUTO and all(mention.text is None for mention in mentions):
             return AS_STATED
         if self._unit in (AUTO, BY_WORDS):

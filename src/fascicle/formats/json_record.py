@@ -51,6 +51,7 @@ class Record:
         self.shape = shape
         self.place = place
         self.events = events
+        self._ends = int(shape.inclusive), shape.lengths
 
     @property
     def group(self) -> Any:
@@ -150,29 +151,27 @@ class Record:
         ]
 
     def _mention(self, entity: Any) -> RawMention:
-        stated = self._stated_mention(entity)
-        kind, pairs = stated.type, stated.spans
+        pairs, kind, stated, facts, name = self._stated_mention(entity)
         if not isinstance(kind, str) or not kind or not all(map(_is_pair, pairs)):
             raise self._mention_error(entity)
-        more, lengths = int(self.shape.inclusive), self.shape.lengths
+        more, lengths = self._ends
         ranges = tuple([(first, last + more + first * lengths) for first, last in pairs])
-        text = stated.text if isinstance(stated.text, str) else None
-        return RawMention(ranges, kind, text, stated.facts, stated.id)
+        text = stated if isinstance(stated, str) else None
+        return RawMention(ranges, kind, text, facts, name)
 
-    def _stated_mention(self, entity: Any) -> RawMention:
-        """Returns the parts of a mention, which may be of any type, and ends as the record counts
-        them.
+    def _stated_mention(self, entity: Any) -> tuple[Any, Any, Any, dict[str, Any], Any]:
+        """Returns the parts of a `RawMention`, which may be of any type, and ends as the record
+        counts them.
         """
-        pairs: Any
         if isinstance(entity, list) and len(entity) >= 3:
-            kind, *pair = entity[:3] if isinstance(entity[0], str) else (entity[2], *entity[:2])
-            pairs, text = (pair,), entity[3] if len(entity) > 3 else None
-            return RawMention(pairs, kind, text, {})
+            first = isinstance(entity[0], str)
+            kind, pair = entity[2 - 2 * first], entity[first : 2 + first]
+            return (pair,), kind, entity[3] if len(entity) > 3 else None, {}, None
         if isinstance(entity, dict):
             value_of = entity.get if self.shape.is_flat else partial(value_at, entity)
             start, end, kind, text, spans = map(value_of, self.shape.places)
             pairs = spans if isinstance(spans, list) and spans else ([start, end],)
-            return RawMention(pairs, kind, text, self._facts(entity), entity.get("id"))
+            return pairs, kind, text, self._facts(entity), entity.get("id")
         raise self._mention_error(entity)
 
     def _facts(self, entity: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from fascicle.core.document import Document
@@ -343,11 +343,10 @@ def objects_in(value: object) -> Iterator[Mapping[str, Any]]:
     parts = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(parts, list):
         return
+    if {*map(type, parts)} == {list} and dict not in map(type, chain.from_iterable(parts)):
+        return  # many mentions that are lists
     for part in parts:
         if isinstance(part, dict):
             yield part
         elif isinstance(part, list):
-            # no generator of its own, of which each mention that is a list would make one
-            for inner in part:
-                if isinstance(inner, dict):
-                    yield inner
+            yield from (inner for inner in part if isinstance(inner, dict))
