@@ -350,7 +350,7 @@ HINTED: list[dict[str, Any]] = [
     {"text": TEXT, "result": [{"offset": 0, "length": 7, "label": "X"}]},
     {
         "fields": {"text": TEXT},
-        "responses": {"span": [{"value": [{"start": 0, "end": 7, "label": "X"}]}]},
+        "responses": {"span": [{"value": [{"start": 0, "end": 7, "label": "X"}]}, {"value": []}]},
     },
     {"text": TEXT, "denotations": {"T1": {"span": {"begin": 0, "end": 7}, "obj": "X"}}},
     {"text": TEXT, "sentences": [{"entities": [{"start": 0, "end": 7, "label": "X"}]}]},

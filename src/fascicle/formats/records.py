@@ -215,11 +215,28 @@ def _records_in(value: Any) -> Iterator[Any]:
                     yield from _records_in(pair)
         case {"paragraphs": [{"sentences": [{"tokens": [{"orth": _}, *_]}, *_]}, *_] as paragraphs}:
             yield from map(_of_spacy_2, paragraphs)
+        case {"fields": dict(), "responses": dict()}:
+            yield _of_argilla(value)
         case dict() if parts := _parts_of(value):
             for part in parts:
                 yield from _records_in(part)
         case _:
             yield value
+
+
+def _of_argilla(record: dict[str, Any]) -> dict[str, Any]:
+    """Returns a record of Argilla 2 as its one text with the spans of its one response; another
+    record as it is, which no shape reads.
+    """
+    more = {name: record[name] for name in record if name not in ("fields", "responses")}
+    match [*record["fields"].values()], [*record["responses"].values()]:
+        case [str(text)], []:
+            return {**more, "text": text}
+        case [str(text)], [[{"value": list(spans), **answer}]] if answer.get(
+            "status", "submitted"
+        ) == "submitted" and all(isinstance(span, dict) for span in spans):
+            return {**more, "text": text, "entities": spans}
+    return record
 
 
 def _of_spacy_2(paragraph: Any) -> dict[str, Any]:

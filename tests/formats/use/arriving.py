@@ -1,4 +1,4 @@
-"""Forty texts and files as they arrive, written from the descriptions of their formats alone."""
+"""Texts and files as they arrive, written from the descriptions of their formats alone."""
 
 from __future__ import annotations
 
@@ -338,6 +338,20 @@ JSON: Final = (
             "suggestions": {},
         },
         wanted=(Page(_TEXT, (_DRUG,), "1"),),
+    ),
+    _records(
+        "Argilla with the responses of two, and a draft",
+        {
+            "id": "1",
+            "fields": {"text": _TEXT},
+            "responses": {"spans": [{"value": [_SPAN]}, {"value": []}]},
+        },
+        {
+            "id": "2",
+            "fields": {"text": _TEXT},
+            "responses": {"spans": [{"value": [_SPAN], "status": "draft"}]},
+        },
+        wanted=(),
         flawed=True,
     ),
     _file(
