@@ -44,7 +44,7 @@ _LEVEL: Final = 0.95
 _HEADER: Final = ("order", "AUC", f"P@{FIRST}")
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class ScoredOrder(msgspec.Struct, frozen=True, kw_only=True):
     """How well one order of concepts agrees with the major headings.
 
     Attributes:
@@ -77,7 +77,7 @@ class Aboutness(msgspec.Struct, frozen=True, kw_only=True):
     headings: int
     linked: int
     weights: Mapping[str, float]
-    orders: tuple[Order, ...]
+    orders: tuple[ScoredOrder, ...]
 
 
 def evaluate_aboutness(
@@ -141,7 +141,7 @@ def _orders(
 
 def _order(
     name: str, topics: Sequence[Topics], weights: Mapping[str, float], *, seed: int
-) -> Order:
+) -> ScoredOrder:
     def mean(measure: Callable[[Sequence[float], Sequence[bool]], float]) -> Interval:
         values = np.array([measure(rank_scores(each, weights), each.is_major) for each in topics])
         drawn = draw_weights(len(values), resamples=_RESAMPLES, seed=seed)
@@ -156,7 +156,7 @@ def _order(
             seed=seed,
         )
 
-    return Order(name=name, area=mean(area_under_curve), precision=mean(precision_at))
+    return ScoredOrder(name=name, area=mean(area_under_curve), precision=mean(precision_at))
 
 
 def run_aboutness(args: Any) -> int:

@@ -11,7 +11,7 @@ import msgspec
 from fascicle.core.mention import Mention, display_identifier
 from fascicle.formats.context import CONTEXT, context_of
 from fascicle.formats.row_tables import open_rows
-from fascicle.serving.curation.decisions import ADDED, Decided
+from fascicle.serving.curation.decisions import ADDED, Decided, Item
 
 OPEN: Final = "open"  # decision about a mention that nobody has decided about
 _TEXTS: Final = (
@@ -58,25 +58,33 @@ def _rows(decided: Decided) -> Iterator[Sequence[Any]]:
     for item in decided.items:
         mention = item.now or item.origin
         assert mention is not None
-        origin, is_changed = item.origin, item.verdict == "changed"
+        key = _name(mention if item.origin is None else item.origin)
         cells = {
             "document": document.id,
             "mention": mention.text_in(document.text),
             "type": mention.type,
             "concept": _concepts(mention),
-            "decision": item.verdict or OPEN,
-            "curator": item.who,
-            "date": dates.get(item.number, ""),
-            "note": notes.get(_name(mention if origin is None else origin), ""),
-            "predicted": _shown(origin, document.text) if origin and is_changed else "",
-            **dict(zip(CONTEXT, around(mention), strict=True)),
-            "document_note": notes.get("", ""),
             "start": mention.start,
             "end": mention.end,
-            "source": "" if origin is None else origin.source,
-            "score": None if origin is None else origin.score,
+            "date": dates.get(item.number, ""),
+            "note": notes.get(key, ""),
+            "document_note": notes.get("", ""),
+            **dict(zip(CONTEXT, around(mention), strict=True)),
+            **_decision(item, document.text),
         }
         yield [cells[column] for column in COLUMNS]
+
+
+def _decision(item: Item, text: str) -> dict[str, Any]:
+    """Returns the cells on what was decided, and on what the model said."""
+    origin = item.origin
+    return {
+        "decision": item.verdict or OPEN,
+        "curator": item.who,
+        "predicted": _shown(origin, text) if origin and item.verdict == "changed" else "",
+        "source": "" if origin is None else origin.source,
+        "score": None if origin is None else origin.score,
+    }
 
 
 def _notes(decided: Decided) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -198,13 +198,8 @@ def export(
             with suppress(DamagedError):
                 decided += decided_by(read_kept(connection, place), settings, version)
     exported = [document for document in decided if document.finished or unfinished or decisions]
-    losses: tuple[str, ...] = ()
-    if decisions:
-        _, mentions = write_decisions(exported, os.fspath(output), overwrite=overwrite)
-    else:
-        gold = [gold_document(document) for document in exported]
-        losses = tuple(write(os.fspath(output), gold, overwrite=overwrite).lines())
-        mentions = sum(len(document.mentions) for document in gold)
+    write_all = _write_decisions if decisions else _write_gold
+    mentions, losses = write_all(exported, os.fspath(output), overwrite=overwrite)
     return Exported(
         documents=len(exported),
         mentions=mentions,
@@ -214,6 +209,22 @@ def export(
         damages=damages,
         losses=losses,
     )
+
+
+def _write_decisions(
+    decided: Sequence[Decided], path: str, *, overwrite: bool
+) -> tuple[int, tuple[str, ...]]:
+    """Writes a table of all mentions; returns their number, and what the format cannot hold."""
+    return write_decisions(decided, path, overwrite=overwrite)[1], ()
+
+
+def _write_gold(
+    decided: Sequence[Decided], path: str, *, overwrite: bool
+) -> tuple[int, tuple[str, ...]]:
+    """Writes the gold, with the same result."""
+    gold = [gold_document(document) for document in decided]
+    report = write(path, gold, overwrite=overwrite)
+    return sum(len(document.mentions) for document in gold), tuple(report.lines())
 
 
 def _project_with(version: str, path: str | os.PathLike[str]) -> Project:

@@ -22,7 +22,7 @@ PUBLIC: Final = Path(catalogue.__file__).with_name("corpora.toml")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # it becomes that of a folder
 
 
-class Corpus(Settings, frozen=True, kw_only=True):
+class PublicCorpus(Settings, frozen=True, kw_only=True):
     """A public corpus.
 
     Attributes:
@@ -47,17 +47,17 @@ class Corpus(Settings, frozen=True, kw_only=True):
         }
 
 
-def corpora(table: str | os.PathLike[str] = PUBLIC) -> dict[str, Corpus]:
+def corpora(table: str | os.PathLike[str] = PUBLIC) -> dict[str, PublicCorpus]:
     """Returns the corpora of a table by their names: those that Fascicle knows, or those of a TOML
     file.
 
     Raises:
-        RecipeError: no such file, or a row that is not as `Corpus`.
+        RecipeError: no such file, or a row that is not as `PublicCorpus`.
         UsageError: an address that is not allowed, or two files of one name.
     """
     rows = {}
     for name, values in read_toml(Path(table), what="table of corpora").items():
-        row = rows[name] = convert_values(values, Corpus, origin=str(table), place=name)
+        row = rows[name] = convert_values(values, PublicCorpus, origin=str(table), place=name)
         files = row.files().values()
         for file in files:
             file.check()
