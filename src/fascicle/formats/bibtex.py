@@ -128,7 +128,7 @@ class _Entry:
 
 def _document(key: str, kind: str, fields: Mapping[str, str]) -> Document:
     line, values = Line(), {name: collapse(read_tex(value)) for name, value in fields.items()}
-    title, abstract = (_printed(fields.get(name, ""), line) for name in ("title", "abstract"))
+    title, abstract = (_field_text(fields.get(name, ""), line) for name in ("title", "abstract"))
     text, sections = join_sections([("title", title), ("abstract", abstract)], between=_BETWEEN)
     meta, used = dict[str, str](), {"title", "abstract"}
     for fact, names in _META.items():
@@ -142,7 +142,7 @@ def _document(key: str, kind: str, fields: Mapping[str, str]) -> Document:
     return Document(id=key, text=text, sections=sections, meta=meta, events=events)
 
 
-def _printed(tex: str, line: Line) -> str:
+def _field_text(tex: str, line: Line) -> str:
     """Returns a text without raised marks, which the line counts."""
     return read_markup(collapse(read_tex(_RAISED.sub(r"<sup>\1\2\3</sup>", tex))), line).strip()
 

@@ -65,8 +65,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 def _document(record: Element, name: str) -> Document:
     line = Line()
     parts = [
-        ("title", _shown(record.find("titles/title"), line)),
-        ("abstract", _shown(record.find("abstract"), line)),
+        ("title", _style_text(record.find("titles/title"), line)),
+        ("abstract", _style_text(record.find("abstract"), line)),
     ]
     text, sections = join_sections(parts, between=_BETWEEN)
     facts = {
@@ -80,7 +80,7 @@ def _document(record: Element, name: str) -> Document:
     return Document(id=identifier, text=text, sections=sections, meta=meta, events=events)
 
 
-def _shown(element: Element | None, line: Line) -> str:
+def _style_text(element: Element | None, line: Line) -> str:
     """Returns the text of the styles in an element, without raised marks."""
     for style in () if element is None else element.iter():
         is_raised = "superscript" in style.get("face", "")
