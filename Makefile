@@ -1,4 +1,4 @@
-# make demo | test | studies | check | torture | mutants | kills | interop | reality | house | package | docs | bench | install | clean
+# make demo | test | studies | check | torture | mutants | kills | interop | reality | house | package | docs | bench | ratios | install | clean
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8 --dist worksteal
@@ -7,12 +7,13 @@ PROCESSES ?= 8
 INTEROP ?= build/interop
 REALITY ?= build/reality
 PACKAGE ?= build/package
+RATIOS ?= build/ratios
 
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
-.PHONY: demo test studies check torture mutants kills interop reality house package docs bench install clean
+.PHONY: demo test studies check torture mutants kills interop reality house package docs bench ratios install clean
 
 demo: $(VENV)/.base
 	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
@@ -101,6 +102,14 @@ docs: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m studies.results_packs unpack
 	$(BIN)/python -m studies.tables
+
+# Everyday jobs beside the fastest library at each; FASCICLE_DATA names the corpora.
+ratios: $(VENV)/.dev $(RATIOS)/peers/.made
+	$(BIN)/python -m studies.speed.ratios --peers $(abspath $(RATIOS))/peers/bin/python
+	$(BIN)/python -m studies.tables
+
+$(RATIOS)/%/.made: studies/speed/requirements-ratios.txt
+	$(environment)
 
 install: $(VENV)/.base
 

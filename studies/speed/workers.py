@@ -16,7 +16,12 @@ class Worker:
     """A module of the studies in a process of its own."""
 
     def __init__(
-        self, module: str, arguments: Sequence[object], environment: Mapping[str, str] | None = None
+        self,
+        module: str,
+        arguments: Sequence[object],
+        environment: Mapping[str, str] | None = None,
+        *,
+        python: str = sys.executable,
     ) -> None:
         """Starts it.
 
@@ -24,9 +29,10 @@ class Worker:
             module: such as ``"studies.speed.packs"``.
             arguments: of its command line.
             environment: variables beside or in place of those of this process.
+            python: that runs it.
         """
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, *map(str, arguments)],
+            [python, "-m", module, *map(str, arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

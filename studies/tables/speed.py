@@ -275,6 +275,21 @@ def _range(ratio: Mapping[str, float]) -> str:
     return f"{ratio['median']:.1f} ({ratio['low']:.1f} to {ratio['high']:.1f})"
 
 
+def ratios() -> str:
+    """Everyday jobs beside the fastest library at each."""
+    found = result("ratios")
+    if not found:
+        return MISSING
+    body = []
+    for job, one in found["jobs"].items():
+        middle, low, high = one["ratio"]
+        seconds = (f"{1000 * one[side]:,.0f}" for side in ("seconds", "peer_seconds"))
+        body.append([job, one["peer"], *seconds, f"{middle:.2f} ({low:.2f} to {high:.2f})"])
+    head = ("job", "library", "Fascicle, CPU ms", "library, CPU ms", "Fascicle over library")
+    where = f"{found['rounds']} rounds in turns, one thread, on {found['environment']['processor']}"
+    return f"{markdown(head, body)}\n\n{where}. {_beside(found)}"
+
+
 def vocabularies() -> str:
     """What reading a large vocabulary takes."""
     found = result("vocabularies")
@@ -385,6 +400,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "speed-peers": peers,
     "speed-vocabularies": vocabularies,
     "speed-peers-ratios": peers_ratios,
+    "speed-ratios": ratios,
     "speed-duplicates": duplicates,
     "speed-gate": gate,
     "speed-openvino": openvino,
