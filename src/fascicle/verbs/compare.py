@@ -153,13 +153,7 @@ def compare(
         choices = choose(
             cells, drawn, search(cells, drawn), floors=options.floors, seed=options.seed
         )
-    notes = [
-        *notes,
-        *reference.notes,
-        *several.notes_on_files(read),
-        *_missing(cells),
-        *_all_wrong(comparison),
-    ]
+    notes += _notes(reference, read, cells, comparison)
     texts = as_documents(reference.texts()) if reference.texts else ()
     notes += notes_on_training(texts, path=reference.path, models=models, sources=_sources(renamed))
     return Compared(
@@ -192,6 +186,18 @@ def _read(
         system = replace(answer, name=name)
         read.append(several.SystemOfFile(system=system, path=model, aliases=(model,)))
     return read
+
+
+def _notes(
+    gold: Predictions,
+    systems: Sequence[several.SystemOfFile],
+    cells: Cells,
+    comparison: Comparison,
+) -> Iterator[str]:
+    yield from gold.notes
+    yield from several.notes_on_files(systems)
+    yield from _missing(cells)
+    yield from _all_wrong(comparison)
 
 
 def _check_types(gold: System, systems: Sequence[System], notes: Sequence[str]) -> list[str]:
@@ -346,10 +352,7 @@ def _command(
         ),
     ]
     words += [word for file in files if file.source for word in ("--source", file.source)]
-    if rule.name == "kofn":
-        words += ["--k", str(rule.votes)]
-    if rule.weights:
-        words += ["--weights", ",".join(str(float(weight)) for weight in rule.weights)]
+    words += _options_of_rule(rule)
     if settings.allow_missing:
         words += ["--missing", "empty"]
     if systems.distinct_types or not _types_agree(
@@ -360,6 +363,13 @@ def _command(
     reading = _options_of(systems.reading, documents=any(file.system.lengths for file in files))
     predicting = [models[file.path][1] for file in files if file.path in models]
     return " && ".join([*predicting, shlex.join([*words, *reading, "-o", _OUT])])
+
+
+def _options_of_rule(rule: Rule) -> list[str]:
+    words = ["--k", str(rule.votes)] if rule.name == "kofn" else []
+    if rule.weights:
+        words += ["--weights", ",".join(str(float(weight)) for weight in rule.weights)]
+    return words
 
 
 def _predicting(args: Options) -> dict[str, tuple[str, str]]:

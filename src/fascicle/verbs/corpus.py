@@ -59,7 +59,7 @@ class Convert(shared.Beside, shared.Colour, Overwrite, shared.StrictWriting, sha
     source: str | None = option("--source NAME")
 
 
-class Fetch(Overwrite):
+class FetchCorpus(Overwrite):
     """Fetch the files of a public corpus from its publisher.
 
     In Python: ``fascicle.verbs.tasks.corpus_fetch.fetch("bc5cdr", "corpora")``
@@ -81,7 +81,7 @@ class Fetch(Overwrite):
     seconds: int = option("--seconds N", positive, default=3_600)
 
 
-def _run_fetch(args: Fetch) -> int:
+def _run_fetch(args: FetchCorpus) -> int:
     """Fetches a corpus, or lists what can be; returns the exit code."""
     # late: they load what the network needs
     from fascicle.verbs.tasks import corpus_fetch
@@ -153,6 +153,6 @@ def _refusing_nothing(
 COMMANDS = {
     "stats": (Stats, _run_stats),
     "convert": (Convert, _run_convert),
-    "fetch": (Fetch, _run_fetch),
+    "fetch": (FetchCorpus, _run_fetch),
     "check": (corpus_check.Options, corpus_check.run),
 }

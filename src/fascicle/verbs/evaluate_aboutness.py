@@ -187,7 +187,10 @@ def run_aboutness(args: Any) -> int:
 
 
 def _as_text(aboutness: Aboutness) -> str:
-    rows = [(order.name, _shown(order.area), _shown(order.precision)) for order in aboutness.orders]
+    rows = [
+        (order.name, _interval_text(order.area), _interval_text(order.precision))
+        for order in aboutness.orders
+    ]
     return (
         f"{ruled_rows([_HEADER, *rows])}\n"
         f"{plural(aboutness.scored, 'citation')} scored, {aboutness.left_out:,} left out; "
@@ -195,5 +198,5 @@ def _as_text(aboutness: Aboutness) -> str:
     )
 
 
-def _shown(interval: Interval) -> str:
+def _interval_text(interval: Interval) -> str:
     return f"{interval.estimate:.3f} ({interval.low:.3f} to {interval.high:.3f})"

@@ -81,7 +81,7 @@ def _decision(item: Item, text: str) -> dict[str, Any]:
     return {
         "decision": item.verdict or OPEN,
         "curator": item.who,
-        "predicted": _shown(origin, text) if origin and item.verdict == "changed" else "",
+        "predicted": _mention_text(origin, text) if origin and item.verdict == "changed" else "",
         "source": "" if origin is None else origin.source,
         "score": None if origin is None else origin.score,
     }
@@ -110,6 +110,6 @@ def _concepts(mention: Mention) -> str:
     return "|".join(map(display_identifier, mention.links))
 
 
-def _shown(mention: Mention, text: str) -> str:
+def _mention_text(mention: Mention, text: str) -> str:
     facts = ", ".join(filter(None, (mention.type, _concepts(mention))))
     return f"{mention.text_in(text)} ({facts})"

@@ -220,14 +220,18 @@ async def export(request: Request, service: Service) -> Response:
     ]
     remarks = _export_remarks(service, exported, hidden=versions.count(None))
     if what == "decisions":
-        table = request.query_params.get("format", "csv")
-        return await _table_answer(exported, f"decisions.{table}", remarks)
+        return await _table_answer(request, exported, remarks)
     if what == "rules":
         return file_answer(rules_table(exported).encode(), "curation.tsv", remarks)
-    form = find_writable(
-        "label-studio" if what == "tasks" else request.query_params.get("format", "jsonl")
-    )
-    gold = [gold_document(decided, beside=what == "tasks") for decided in exported]
+    name = "label-studio" if what == "tasks" else request.query_params.get("format", "jsonl")
+    return await _gold_answer(service, exported, what, name, remarks)
+
+
+async def _gold_answer(
+    service: Service, decided: Sequence[Decided], what: _What, name: str, remarks: str
+) -> Response:
+    form = find_writable(name)
+    gold = [gold_document(each, beside=what == "tasks") for each in decided]
     content, losses = await write_file(
         service, [msgspec.Raw(codec.encode(document)) for document in gold], form
     )
@@ -236,7 +240,8 @@ async def export(request: Request, service: Service) -> Response:
     )
 
 
-async def _table_answer(decided: Sequence[Decided], name: str, remarks: str) -> Response:
+async def _table_answer(request: Request, decided: Sequence[Decided], remarks: str) -> Response:
+    name = f"decisions.{request.query_params.get('format', 'csv')}"
     async with folder_for_files() as folder:
         try:
             await asyncio.to_thread(write_decisions, decided, str(folder / name))
