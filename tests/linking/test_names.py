@@ -71,6 +71,22 @@ def test_genes_as_they_are_written(linker: Linker, text: str, name: str, curies:
     assert sorted(link.curie for link in links_of(linker, text, name)) == curies
 
 
+@pytest.mark.parametrize(
+    ("name", "curie"),  # MeSH 2026
+    [
+        ("immunosuppressive drugs", "MESH:D007166"),
+        ("beta-adrenergic blocking drugs", "MESH:D000319"),
+        ("antimicrobial compounds", "MESH:D000890"),
+        ("antidepressant medication", "MESH:D000928"),
+        ("diuretic drugs", "MESH:D004232"),
+        ("study drug", ""),
+    ],
+)
+def test_classes_of_drugs_are_found_by_other_nouns(linker: Linker, name: str, curie: str) -> None:
+    (link,) = links_of(linker, f"We gave {name} to all.", name, "Chemical")
+    assert (link.curie or "") == curie
+
+
 @pytest.mark.parametrize("surface", ["5-HT1B/1D", "PPARα/γ", "GluN2A/2B", "IL-1 and 2C"])
 def test_a_part_without_its_stem_is_no_gene(surface: str) -> None:
     for reading in name_readings(surface, bare_endings=False):

@@ -47,6 +47,7 @@ _SPELLINGS: Final[Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]] = Mappi
         "Species": ((re.compile(r" type(?= \d+$)"), ""),),
     }
 )
+_DRUGS: Final = re.compile(r"(?i)(.*\w) (?:agent|compound|drug|medication|medicine)s?")
 _OF: Final = re.compile(r"([^\s,]+) of (?:the )?([^,]+)")  # cirrhosis of the liver
 # a hyphen between two parts of a word
 _JOINT: Final = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{3})")
@@ -119,18 +120,21 @@ def without_species(gene: str) -> Iterator[tuple[str, str]]:
 
 def other_names(surface: str, kind: str) -> Iterator[str]:
     """Yields other names for one that the pack lacks: of adjectives, courses of diseases, salts,
-    and divided words.
+    classes of drugs, and divided words.
 
     Such as ``nephrotoxicity`` for ``nephrotoxic``, ``heart failure`` for ``chronic heart failure``,
-    ``liver cirrhosis`` for ``cirrhosis of the liver``, and ``cyclooxygenase-2`` for
-    ``cyclo-oxygenase-2``.
+    ``antifungal agents`` for ``antifungal drugs``, ``liver cirrhosis`` for ``cirrhosis of the
+    liver``, and ``cyclooxygenase-2`` for ``cyclo-oxygenase-2``.
     """
     if kind == _DISEASE:
         yield from _other_diseases(surface)
     elif kind == _GENE:
         yield from unmodified(surface)
-    elif kind == _CHEMICAL and _salt().search(surface):
-        yield _salt().sub("", surface)
+    elif kind == _CHEMICAL:
+        if _salt().search(surface):
+            yield _salt().sub("", surface)
+        if drugs := _DRUGS.fullmatch(surface):
+            yield from (f"{drugs[1]}{word}" for word in (" agents", " drugs", "s"))
     if _JOINT.search(surface):
         yield _JOINT.sub("", surface)
 
