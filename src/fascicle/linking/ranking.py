@@ -307,10 +307,7 @@ def _settle(
     counts = np.bincount(owners, weights=answers & likely[order], minlength=units)
     precedes = several & (candidates.precedence[order] > 0)
     precedes &= (counts[owners] != 1) | (places == 0)
-    others = np.bincount(owners, weights=answers & aliases[order], minlength=units)
-    symbols = answers & ~aliases[order] & candidates.labels[order]
-    symbols &= (candidates.tiers[order] == EXACT) & (others == alike - 1)[owners]
-    labels = np.flatnonzero(precedes | symbols)
+    labels = np.flatnonzero(precedes | _are_symbols(candidates, order, answers, aliases[order]))
     rows = order[labels]
     best = _by_score(order, scores, owners)[starts[owners[labels]]]
     scores[rows], scores[best] = scores[best], scores[rows]
@@ -319,6 +316,15 @@ def _settle(
     is_label[rows] = True
     falling = -np.nan_to_num(scores[order], nan=0.0)
     return order[np.lexsort((~is_label[order], falling, owners))], scores, alike
+
+
+def _are_symbols(candidates: Candidates, order: Ints, answers: Bools, aliases: Bools) -> Bools:
+    """Returns which answers are genes whose symbol is the mention, and an alias of the others."""
+    owners = candidates.owners
+    symbols = answers & ~aliases & candidates.labels[order] & (candidates.tiers[order] == EXACT)
+    rest = np.bincount(owners, weights=answers & ~aliases, minlength=len(candidates.units))
+    are_symbols: Bools = symbols & (rest == 1)[owners]
+    return are_symbols
 
 
 def _by_score(order: Ints, scores: Floats, owners: Ints) -> Ints:
