@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fascicle
-from fascicle.core.document import Document, Link, Mention, Section, unique
+from fascicle.core.document import Document, Link, Mention, Relation, Section, unique
 from fascicle.errors import (
     FormatError,
     InputError,
@@ -50,6 +50,17 @@ DOCUMENTS = [
             ),
             Mention(((0, 2), (11, 12)), "X", attributes=(("a", ""), ("a", "b"))),
         ),
+        relations=(
+            Relation(
+                type="causes",
+                arguments=(
+                    ("from", ("m", "Disease", ((0, 6),))),
+                    ("", ("gold", "X", ((0, 2), (11, 12)))),
+                ),
+                attributes=(("novel", "No"), ("novel", "")),
+            ),
+            Relation(type="", attributes=(("entity1", "D1"),)),
+        ),
         meta={"year": "1999"},
     ),
     Document(id="b", text=""),
@@ -82,6 +93,43 @@ def test_the_table_of_mentions(folder: Path) -> None:
     assert parquet.read_table(folder / "__documents__/documents.parquet")[
         "document"
     ].to_pylist() == ["a", "b", "c"]
+
+
+def test_the_table_of_relations(folder: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(folder / "__documents__/relations.parquet")
+    first, second = table.to_pylist()
+    names = ("role", "type", "text", "concept", "source")
+    assert (first["document"], first["type"]) == ("a", "causes")
+    assert [tuple(end[name] for name in names) for end in first["ends"]] == [
+        ("from", "Disease", "Asthma", "MESH:D1", "m"),
+        ("", "X", "As β", None, "gold"),
+    ]
+    assert first["ends"][1]["spans"] == [{"start": 0, "end": 2}, {"start": 11, "end": 12}]
+    assert second["ends"] == []
+    assert second["attributes"] == [{"name": "entity1", "value": "D1"}]
+    assert fascicle.to_arrow(DOCUMENTS, relations=True).equals(table)
+    assert fascicle.to_arrow(DOCUMENTS[1:], relations=True).schema == table.schema
+
+
+def test_a_relation_whose_end_is_gone_is_counted(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    document = DOCUMENTS[0].having(mentions=DOCUMENTS[0].mentions[:1])
+    assert write(tmp_path / "a.parquet", [document]).losses == {"relations": 1}
+    (back,) = read(tmp_path / "a.parquet")
+    assert back.relations == document.relations[1:]
+    first, _ = fascicle.to_arrow(document, relations=True).to_pylist()
+    assert [end["text"] for end in first["ends"]] == ["Asthma", "As β"]
+
+
+def test_relations_in_another_order_are_refused(folder: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = folder / "__documents__/relations.parquet"
+    table = parquet.read_table(path)
+    other = table.set_column(0, "document", [["a", "z"]])
+    parquet.write_table(other, path)
+    with pytest.raises(FormatError, match="relations of document 'z' have no document"):
+        list(read(folder))
 
 
 def test_the_text_of_a_mention_is_held_against_its_offsets(folder: Path) -> None:
@@ -138,10 +186,12 @@ def test_the_folder_as_one_table_is_the_mentions(folder: Path) -> None:
 def test_folders_of_earlier_versions_are_read(folder: Path) -> None:
     before = source_sha256(str(folder))
     (folder / "__documents__/documents.parquet").rename(folder / "documents.parquet")
+    assert source_sha256(str(folder)) == before
+    (folder / "__documents__/relations.parquet").unlink()
     (folder / "__documents__").rmdir()
     assert detect(str(folder)) == "parquet"
-    assert list(read(folder)) == DOCUMENTS
-    assert source_sha256(str(folder)) == before
+    assert list(read(folder)) == [document.having(relations=()) for document in DOCUMENTS]
+    assert source_sha256(str(folder)) != before
 
 
 def test_a_folder_is_known_again(folder: Path) -> None:

@@ -146,7 +146,7 @@ def _of_list(stated: list[Any]) -> _Content:
 def _of_object(stated: dict[str, Any]) -> _Content:
     name = next((name for name in _TYPES if isinstance(stated.get(name), str)), "")
     roles, ends = _ends(stated)
-    no_facts = {name, *roles} | _NO_FACTS
+    no_facts = _NO_FACTS.union([name], () if _ARGUMENTS in stated else roles)
     facts = {key: stated[key] for key in stated if key not in no_facts and stated[key] != []}
     return _Content(stated.get(name, ""), roles, ends, facts)
 

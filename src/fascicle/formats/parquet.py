@@ -1,14 +1,14 @@
 """Parquet: a folder with a table of mentions, for data frames and data bases, and in it a folder
-with the documents; or one table of documents with a column of their mentions.
+with the documents and their relations; or one table of documents with columns of both.
 
-Needs the package pyarrow (extra ``parquet``). The rows of mentions have the order of the documents,
-so that both tables are written and read as streams.
+Needs the package pyarrow (extra ``parquet``). The rows of mentions and of relations have the order
+of the documents, so that all tables are written and read as streams.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -17,7 +17,7 @@ import msgspec
 
 from fascicle.core.arguments import validate_documents
 from fascicle.core.codec import note_text_differences
-from fascicle.core.document import Document, Mention, Section
+from fascicle.core.document import Document, Mention, Relation, Section
 from fascicle.core.files.atomic import check_folder
 from fascicle.core.files.source import STDIN, Source
 from fascicle.core.mention import AMBIGUOUS, Link, Span, link_text
@@ -25,15 +25,16 @@ from fascicle.errors import FormatError, InputError, UsageError, import_extra
 from fascicle.formats.handlers import Reader, WriteOne, Writer
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.sources import DOCUMENTS, MENTIONS, parquet_tables
+from fascicle.formats.sources import DOCUMENTS, MENTIONS, RELATIONS, parquet_tables
 
-_HOLDS: Final = HeldFields(format="Parquet", fields=EVERYTHING - {"changes", "relations"})
-_BOTH: Final = "documents with mentions"  # the table of one file
+_HOLDS: Final = HeldFields(format="Parquet", fields=EVERYTHING - {"changes"})
+_ALL: Final = "documents with mentions and relations"  # the table of one file
+_OF_FOLDERS: Final = (DOCUMENTS, MENTIONS, RELATIONS)
 # that are kept before they are written
-_ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000, _BOTH: 500}
+_ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000, RELATIONS: 20_000, _ALL: 500}
 _BATCH: Final = 64  # rows of documents that are read at once
 _Row = tuple[Any, ...]
-_Rows = tuple[_Row, list[_Row]]
+_Rows = tuple[list[_Row], ...]  # of the documents, the mentions and the relations
 
 
 def _arrow() -> Any:
@@ -42,16 +43,16 @@ def _arrow() -> Any:
 
 
 def _schemas() -> dict[str, Any]:
-    """Returns the Arrow schemas of the two tables by the names of their files, and of `_BOTH`.
+    """Returns the Arrow schemas of the tables by the names of their files, and of `_ALL`.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
     """
     pa = _arrow()
-    documents, mentions = _document_columns(pa), _mention_columns(pa)
-    both = [*documents, ("mentions", pa.list_(pa.struct(mentions[1:])))]
-    tables = {DOCUMENTS: documents, MENTIONS: mentions, _BOTH: both}
-    return {name: pa.schema(columns) for name, columns in tables.items()}
+    parts = _document_columns(pa), _mention_columns(pa), _relation_columns(pa)
+    lists = [pa.list_(pa.struct(columns[1:])) for columns in parts[1:]]
+    whole = [*parts[0], *zip(("mentions", "relations"), lists, strict=True)]
+    return dict(zip(_ROWS, map(pa.schema, (*parts, whole)), strict=True))
 
 
 def _document_columns(pa: Any) -> list[tuple[str, Any]]:
@@ -87,6 +88,13 @@ def _mention_columns(pa: Any) -> list[tuple[str, Any]]:
     ]
 
 
+def _relation_columns(pa: Any) -> list[tuple[str, Any]]:
+    texts = [(name, pa.string()) for name in ("role", "type", "text", "concept", "source")]
+    end = pa.struct([*texts, ("spans", pa.list_(pa.struct(_ends(pa))))])
+    names = [(name, pa.string()) for name in ("document", "type")]
+    return [*names, ("ends", pa.list_(end)), ("attributes", _facts_type(pa))]
+
+
 def _ends(pa: Any) -> list[tuple[str, Any]]:
     return [("start", pa.int32()), ("end", pa.int32())]
 
@@ -99,8 +107,8 @@ def _facts_type(pa: Any) -> Any:
 
 
 def _encode(document: Document, report: WriteReport) -> _Rows:
-    """Returns the row of a document and those of its mentions; cells have the order of the
-    columns.
+    """Returns the rows of a document, of its mentions and of its relations; cells have the order
+    of the columns.
     """
     sections = document.sections
     row = (
@@ -112,11 +120,31 @@ def _encode(document: Document, report: WriteReport) -> _Rows:
         document.abbreviations,
         tuple(document.meta.items()),
     )
-    rows = [_cells(document, mention) for mention in document.mentions]
+    rows = [row], list(_mention_rows(document)), list(_relation_rows(document))
     # Raises for a lone surrogate here, so that the error belongs to the document and not to the
     # table.
-    msgspec.json.encode((row, rows))
-    return row, rows
+    msgspec.json.encode(rows)
+    return rows
+
+
+def _mention_rows(document: Document) -> Iterator[_Row]:
+    return (_cells(document, mention) for mention in document.mentions)
+
+
+def _relation_rows(document: Document) -> Iterator[_Row]:
+    concepts = {mention.key: _concept(mention) for mention in document.mentions}
+    for relation in document.relations:
+        ends = []
+        for role, key in relation.arguments:
+            source, kind, spans = key
+            text = Mention(spans, kind).text_in(document.text)
+            ends.append((role, kind, text, concepts.get(key), source, spans))
+        yield document.id, relation.type, ends, relation.attributes
+
+
+def _concept(mention: Mention) -> str | None:
+    links = (link for link in mention.links if not link.nil and link.tier != AMBIGUOUS)
+    return next(map(link_text, links), None)
 
 
 def _cells(document: Document, mention: Mention) -> _Row:
@@ -128,10 +156,7 @@ def _cells(document: Document, mention: Mention) -> _Row:
         mention.text_in(document.text),
         mention.score,
         mention.source,
-        next(
-            (link_text(link) for link in mention.links if not link.nil and link.tier != AMBIGUOUS),
-            None,
-        ),
+        _concept(mention),
         mention.spans,
         [
             (
@@ -150,16 +175,19 @@ def _cells(document: Document, mention: Mention) -> _Row:
     )
 
 
-def to_arrow(documents: Document | Iterable[Document]) -> Any:
+def to_arrow(documents: Document | Iterable[Document], *, relations: bool = False) -> Any:
     """Returns an Arrow table with a row for each mention, for pandas, polars and what else reads
     Arrow.
 
-    The columns are those of the mentions of the format ``parquet``: ``document``, ``type``,
+    The columns are those of the format ``parquet``: for mentions ``document``, ``type``,
     ``start``, ``end``, ``text``, ``score``, ``source``, ``concept`` (of the first link, a CURIE
-    where it has one), and ``spans``, ``links`` and ``attributes``, which are lists.
+    where it has one), and ``spans``, ``links`` and ``attributes``, which are lists; for relations
+    ``document``, ``type``, ``ends`` (a list of ``role``, ``type``, ``text``, ``concept``,
+    ``source`` and ``spans`` of each mention) and ``attributes``.
 
     Args:
         documents: one, or any number, which are read one after the other.
+        relations: whether the rows are the relations of the documents, and not the mentions.
 
     Returns:
         A ``pyarrow.Table``. ``to_arrow(documents).to_pandas()`` is a data frame of pandas,
@@ -169,9 +197,9 @@ def to_arrow(documents: Document | Iterable[Document]) -> Any:
         MissingExtraError: pyarrow is not installed.
         UsageError: something else than documents.
     """
-    schema = _schemas()[MENTIONS]
+    schema = _schemas()[RELATIONS if relations else MENTIONS]
     stream = [documents] if isinstance(documents, Document) else validate_documents(documents)
-    rows = (_cells(document, mention) for document in stream for mention in document.mentions)
+    rows = chain.from_iterable(map(_relation_rows if relations else _mention_rows, stream))
     parts = iter(lambda: list(islice(rows, _ROWS[MENTIONS])), [])
     return _arrow().concat_tables(
         [schema.empty_table(), *(_table_of(part, schema) for part in parts)]
@@ -233,7 +261,7 @@ def open_table(
 
 @contextmanager
 def _into_folder(folder: Path) -> Iterator[WriteOne]:
-    """Opens the two tables in an empty folder and yields the function that adds rows; closes them
+    """Opens the tables in an empty folder and yields the function that adds rows; closes them
     at the end.
 
     Raises:
@@ -241,26 +269,27 @@ def _into_folder(folder: Path) -> Iterator[WriteOne]:
     """
     (folder / DOCUMENTS).parent.mkdir()
     schemas = _schemas()
-    first, second = (
-        open_table(folder / name, schemas[name], _ROWS[name]) for name in (DOCUMENTS, MENTIONS)
-    )
-    with first as add_documents, second as add_mentions:
+    with ExitStack() as stack:
+        tables = [
+            stack.enter_context(open_table(folder / name, schemas[name], _ROWS[name]))
+            for name in _OF_FOLDERS
+        ]
 
-        def add(rows: _Rows) -> None:
-            add_documents([rows[0]])
-            add_mentions(rows[1])
+        def add(parts: _Rows) -> None:
+            for add_rows, rows in zip(tables, parts, strict=True):
+                add_rows(rows)
 
         yield add
 
 
 @contextmanager
 def _into_file(stream: BinaryIO, _: object = None) -> Iterator[WriteOne]:
-    """Opens one table and yields the function that adds a document with its mentions."""
-    with open_table(stream, _schemas()[_BOTH], _ROWS[_BOTH]) as add_rows:
+    """Opens one table and yields the function that adds a document with all its parts."""
+    with open_table(stream, _schemas()[_ALL], _ROWS[_ALL]) as add_rows:
 
         def add(rows: _Rows) -> None:
-            document, mentions = rows
-            add_rows([(*document, [mention[1:] for mention in mentions])])
+            ((document,), *parts) = rows
+            add_rows([(*document, *([row[1:] for row in part] for part in parts))])
 
         yield add
 
@@ -277,7 +306,7 @@ def _check_place(path: str, *, overwrite: bool) -> None:
     _arrow()
     if path == STDIN or path.lower().endswith((".zip", ".gz")):
         raise UsageError(
-            "parquet is a folder with two tables; name a folder to write, such as out.parquet, "
+            "parquet is a folder with tables; name a folder to write, such as out.parquet, "
             f"not {path}"
         )
     check_folder(Path(path), kind="parquet", overwrite=overwrite)
@@ -287,7 +316,7 @@ def _check_place(path: str, *, overwrite: bool) -> None:
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Streams the documents of a folder with the two tables, or of one table with both.
+    """Streams the documents of a folder with the tables, or of one table with all.
 
     Args:
         source: the folder, or the file.
@@ -295,36 +324,38 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         report: a document whose rows are not valid is set aside.
 
     Raises:
-        InputError: no folder with the two tables.
-        FormatError: other columns, or mentions that are not in the order of the documents.
+        InputError: no folder with the tables.
+        FormatError: other columns, or rows that are not in the order of the documents.
         MissingExtraError: pyarrow is not installed.
     """
     _arrow()
     folder = Path(source.path)
     if folder.is_file():
-        for row in _rows(folder, _BOTH):
+        for row in _rows(folder, _ALL):
             with report.aside.one():
-                yield _document(row, row["mentions"] or [], folder)
+                yield _document(row, row["mentions"] or (), row["relations"] or (), folder=folder)
         return
     if not (tables := parquet_tables(folder)):
         raise InputError(
             f"{folder} is not a folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder)
         )
-    mentions = _Mentions(_rows(tables[1], MENTIONS))
-    for row in _rows(tables[0], DOCUMENTS):
-        rows = mentions.of(row["document"])
+    documents, *others = map(_rows, tables, _OF_FOLDERS)
+    parts = list(map(_Following, others))
+    for row in documents:
+        rows = [part.of(row["document"]) for part in parts]
         with report.aside.one():
-            yield _document(row, rows, folder)
-    if mentions.waiting is not None:
-        raise FormatError(
-            f"the mentions of document {mentions.waiting['document']!r} have no document, or "
-            "another order than the documents; sort both tables alike",
-            at=str(folder / MENTIONS),
-        )
+            yield _document(row, *rows, folder=folder)
+    for table, part in zip(tables[1:], parts, strict=True):
+        if part.waiting is not None:
+            raise FormatError(
+                f"the {table.stem} of document {part.waiting['document']!r} have no document, or "
+                "another order than the documents; sort the tables alike",
+                at=str(table),
+            )
 
 
-class _Mentions:
-    """Rows of mentions, consumed document by document."""
+class _Following:
+    """Rows of mentions or relations, consumed document by document."""
 
     def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
         self._rows = rows
@@ -348,9 +379,8 @@ def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
                 if field.name not in file.schema_arrow.names
             ]
             if missing:
-                advice = (
-                    "; name the folder with its two tables, or convert it to JSON Lines first"
-                    * (table == _BOTH)
+                advice = "; name the folder with its tables, or convert it to JSON Lines first" * (
+                    table == _ALL
                 )
                 raise FormatError(
                     f"the table lacks the columns {', '.join(missing)}{advice}", at=str(path)
@@ -366,7 +396,13 @@ def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
         ) from None
 
 
-def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) -> Document:
+def _document(
+    row: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    relations: Sequence[Mapping[str, Any]] = (),
+    *,
+    folder: Path,
+) -> Document:
     try:
         mentions = list(map(_mention, rows))
         document = Document(
@@ -377,6 +413,7 @@ def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) 
             words=_spans(row["words"]),
             abbreviations=_abbreviations(row["abbreviations"]),
             mentions=tuple(mentions),
+            relations=tuple(map(_relation, relations)),
             meta=dict(_facts(row["meta"])),
         )
         return note_text_differences(document, mentions, texts=[row["text"] for row in rows])
@@ -403,6 +440,15 @@ def _mention(row: Mapping[str, Any]) -> Mention:
         ),
         attributes=_facts(row["attributes"]),
     )
+
+
+def _relation(row: Mapping[str, Any]) -> Relation:
+    ends = [
+        (end["role"], (end["source"], end["type"], _spans(end["spans"]) or ()))
+        for end in row["ends"] or ()
+    ]
+    facts = _facts(row["attributes"])
+    return Relation(type=row["type"], arguments=tuple(ends), attributes=facts)
 
 
 def _section(row: Mapping[str, Any]) -> Section:

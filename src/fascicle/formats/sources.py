@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 # because pandas and datasets ignore folders of such a name.
 DOCUMENTS: Final = "__documents__/documents.parquet"
 MENTIONS: Final = "mentions.parquet"
+RELATIONS: Final = "__documents__/relations.parquet"  # earlier versions wrote none
 _DOCUMENTS_BEFORE: Final = "documents.parquet"  # as earlier versions wrote it, beside the mentions
 _MARKED: Final = (".sgm", ".name")  # texts with annotation in them, or in XML beside them
 _PACKAGES: Final = (".docx", ".xlsx")  # of zips that are one file
@@ -299,13 +300,13 @@ def _tables_of_texts(path: str) -> list[OffsetTable]:
 
 
 def parquet_tables(place: Path) -> tuple[Path, ...]:
-    """Returns the tables of documents and of mentions in a folder of the format parquet; empty
-    for another place.
+    """Returns the tables of documents, of mentions and, if it is there, of relations in a folder
+    of the format parquet; empty for another place.
     """
-    mentions = place / MENTIONS
+    mentions, relations = place / MENTIONS, place / RELATIONS
     for documents in (place / DOCUMENTS, place / _DOCUMENTS_BEFORE):
         if documents.is_file() and mentions.is_file():
-            return documents, mentions
+            return documents, mentions, *([relations] if relations.is_file() else [])
     return ()
 
 
