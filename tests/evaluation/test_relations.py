@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 from tests.formats.test_made_relations import made
 
 from fascicle.core.document import Document, Mention, MentionKey, Relation
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.relations import score_relations
+from fascicle.evaluation.uncertainty.intervals import (
+    bootstrap_difference,
+    bootstrap_f1,
+    draw_documents,
+)
 
 CONCEPTS = {"entity1", "entity2"}
 
@@ -83,16 +89,19 @@ def pair(seed: int) -> tuple[Document, Document]:
     return gold, gold.having(relations=tuple(relations))
 
 
+def counted(gold: Document, predicted: Document, *, typed: bool = True) -> tuple[int, int, int]:
+    """The relations that are right, predicted only, and gold only."""
+    wanted, found = (distinct(one.relations, typed=typed) for one in (gold, predicted))
+    right = sum(any(is_same(a, b, typed=typed) for b in found) for a in wanted)
+    return right, len(found) - right, len(wanted) - right
+
+
 @pytest.mark.parametrize("ends_only", [False, True])
 def test_counts_are_those_of_comparing_every_pair(ends_only: bool) -> None:
     pairs = [pair(seed) for seed in range(300)]
     scores = score_relations(*zip(*pairs, strict=True), ends_only=ends_only)
     typed = not ends_only
-    tp = fp = fn = 0
-    for gold, predicted in pairs:
-        wanted, found = (distinct(one.relations, typed=typed) for one in (gold, predicted))
-        right = sum(any(is_same(a, b, typed=typed) for b in found) for a in wanted)
-        tp, fp, fn = tp + right, fp + len(found) - right, fn + len(wanted) - right
+    tp, fp, fn = map(sum, zip(*(counted(*one, typed=typed) for one in pairs), strict=True))
     counts = scores.counts
     assert (counts.tp, counts.fp, counts.fn) == (tp, fp, fn)
     assert min(tp, fp, fn) > 30
@@ -106,6 +115,32 @@ def test_counts_are_those_of_comparing_every_pair(ends_only: bool) -> None:
     assert scores.duplicates_predicted == sum(
         len(one.relations) - len(distinct(one.relations, typed=typed)) for _, one in pairs
     )
+
+
+def f1(rows: list[tuple[int, int, int]]) -> float:
+    tp, fp, fn = map(sum, zip(*rows, strict=True))
+    return 2 * tp / (2 * tp + fp + fn)
+
+
+def test_intervals_are_those_of_counting_each_draw() -> None:
+    """Efron and Tibshirani 1993, chapter 13: percentiles of the F1 of drawn documents."""
+    pairs = [pair(seed) for seed in range(25)]
+    gold = [document for document, _ in pairs]
+    sides = [one for _, one in pairs], [one.having(relations=one.relations[1:]) for one in gold]
+    first, second = (score_relations(gold, side) for side in sides)
+    rows = [list(map(counted, gold, side)) for side in sides]
+    (draws,) = draw_documents(len(gold), resamples=200, seed=3)
+    drawn = np.array([[f1([side[at] for at in draw]) for draw in draws] for side in rows])
+
+    interval = bootstrap_f1(first, resamples=200, seed=3)
+    assert interval.estimate == pytest.approx(f1(rows[0]))
+    assert [interval.low, interval.high] == pytest.approx(np.percentile(drawn[0], [2.5, 97.5]))
+    difference = bootstrap_difference(first, second, resamples=200, seed=3)
+    less = drawn[0] - drawn[1]
+    assert [difference.low, difference.high] == pytest.approx(np.percentile(less, [2.5, 97.5]))
+    assert difference.estimate == pytest.approx(f1(rows[0]) - f1(rows[1]))
+    beyond = min((less <= 0).sum(), (less >= 0).sum())
+    assert difference.p_value == pytest.approx(min(1, 2 * (beyond + 1) / 201))
 
 
 def test_documents_of_one_side() -> None:

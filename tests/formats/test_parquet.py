@@ -208,7 +208,7 @@ def test_places(folder: Path, tmp_path: Path) -> None:
             write(path, DOCUMENTS, format="parquet")
     with pytest.raises(OutputError):
         write(folder, DOCUMENTS)
-    lacking = "lacks the columns sections, .*; name the folder with its two tables"
+    lacking = "lacks the columns sections, .*; name the folder with its tables"
     for form in ("parquet", "auto"):
         with pytest.raises(InputError, match=lacking):
             list(read(folder / "mentions.parquet", format=form))
@@ -226,6 +226,7 @@ def test_one_file_holds_documents_with_their_mentions(tmp_path: Path) -> None:
     first = parquet.read_table(path).to_pylist()[0]  # other software
     assert (first["document"], first["mentions"][0]["text"]) == ("a", "Asthma")
     assert first["mentions"][0]["concept"] == "MESH:D1"
+    assert [end["role"] for end in first["relations"][0]["ends"]] == ["from", ""]
 
 
 def test_changes_are_the_only_loss(tmp_path: Path) -> None:

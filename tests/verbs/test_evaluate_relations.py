@@ -47,6 +47,29 @@ def test_a_table_and_json(cli: Cli, files: dict[str, Path]) -> None:
     assert sum(row["tp"] for row in same["types"].values()) == same["micro"]["tp"] > 0
 
 
+def test_intervals_and_the_difference_of_two_systems(cli: Cli, files: dict[str, Path]) -> None:
+    names = files["gold"], files["found"], files["gold"]
+    found, same = json.loads(cli("evaluate", *names, "--relations", "--interval", "--json").out)[
+        "systems"
+    ]
+    interval = found["micro_f1_interval"]
+    assert 0 < interval["low"] < found["micro"]["f1"] < interval["high"] < 1
+    assert "difference" not in found
+    assert same["difference"]["from"] == "found"
+    assert same["difference"]["estimate"] == pytest.approx(1 - found["micro"]["f1"])
+    assert same["difference"]["p_value"] == pytest.approx(2 / 1001)  # no draw has no difference
+    text = cli("evaluate", *names, "--relations", "--interval").out
+    assert "95% intervals (bootstrap over documents, 1,000 draws, seed 0): micro P" in text
+    assert f"F1 is {100 * same['difference']['estimate']:+.2f} from that of found (" in text
+    assert ", p = 0.002)." in text
+
+
+def test_one_document_has_no_interval(cli: Cli, tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", [made(1)])
+    result = cli("evaluate", *[tmp_path / "a.jsonl"] * 2, "--relations", "--interval")
+    assert (result.code, result.out.splitlines()[-1].split(",")[0]) == (0, "No interval")
+
+
 def test_a_system_without_relations_has_a_recall_of_0(cli: Cli, files: dict[str, Path]) -> None:
     result = cli("evaluate", files["gold"], files["none"], "--relations", "--json")
     (system,) = json.loads(result.out)["systems"]
@@ -79,7 +102,7 @@ def test_no_relations_and_options_of_other_scores(refused: Refused, files: dict[
     names = files["none"], files["gold"]
     assert "none.jsonl has no gold relations" in refused("evaluate", *names, "--relations")
     assert "no PRED" in refused("evaluate", files["gold"], "--relations")
-    for option in (["--facts"], ["--links"], ["--agreement"], ["--interval"], ["--type", "X"]):
+    for option in (["--facts"], ["--links"], ["--agreement"], ["--type", "X"]):
         message = refused("evaluate", files["gold"], files["found"], "--relations", *option)
         assert f"{option[0]} has no meaning with --relations" in message
 

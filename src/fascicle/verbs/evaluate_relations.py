@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.reports.table import HEADER, counts_line, ruled_rows
+from fascicle.evaluation.report import headline_intervals
+from fascicle.evaluation.reports.table import (
+    HEADER,
+    counts_line,
+    interval_notes,
+    percent,
+    ruled_rows,
+)
 from fascicle.evaluation.scoring.inputs import check_texts
 from fascicle.evaluation.scoring.relations import score_relations
 from fascicle.evaluation.scoring.scores import Scores, figures_row
 from fascicle.evaluation.systems.predictions import PredictionRequest
+from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit
 from fascicle.verbs.options import first_given
@@ -19,10 +28,14 @@ from fascicle.verbs.systems import prediction_requests
 from fascicle.verbs.tasks import evaluate as scoring
 
 _NO_MEANING: Final = (
-    "report train train_where unreachable_for model distributions threads interval types "
+    "report train train_where unreachable_for model distributions threads types "
     "gold_column pred_column links linker pack prefix at_least pipeline facts agreement ontology "
     "map aboutness"
 )
+
+
+_NOVELTY: Final = "novel"  # of relations in BioRED
+_TITLES: Final = {"ends": "ends alone", "novelty": "with novelty"}
 
 
 def run_relations(args: Any) -> int:
@@ -34,14 +47,18 @@ def run_relations(args: Any) -> int:
     gold_request = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
     gold = scoring.open_gold(gold_request, events=tally.account.events)
     names = scoring.system_names([request.path for request in requests])
-    values, texts = [], []
+    values, texts, scored = [], [], dict[str, Scores]()
     for name, request in zip(names, requests, strict=True):
         system = scoring.open_gold(request, events=tally.account.events)
-        strict, ends = _compare(
+        strict, others = _compare(
             gold, system, source=request.source, allow_missing=args.allow_missing
         )
-        values.append({"name": name, **strict.as_dict(), "ends": figures_row(ends.counts)})
-        texts.append(f"{name}\n{_as_text(strict, ends, by_type=args.by_type)}\n")
+        scored[name] = strict
+        more, lines = _intervals(scored) if args.interval else ({}, [])
+        rows = {key: figures_row(scores.counts) for key, scores in others.items()}
+        values.append({"name": name, **strict.as_dict(), **rows, **more})
+        table = _as_text(strict, others, by_type=args.by_type)
+        texts.append("".join(f"{line}\n" for line in (name, table, *lines)))
     tally.say(verbose=args.verbose)
     emit({"systems": values}, "\n".join(texts), as_json=args.json)
     return tally.exit_code(strict=args.strict)
@@ -57,8 +74,8 @@ def _check(args: Any) -> None:
 
 def _compare(
     gold: scoring.Gold, system: scoring.Gold, *, source: str, allow_missing: bool
-) -> tuple[Scores, Scores]:
-    """Returns the strict scores, and those of the ends alone."""
+) -> tuple[Scores, dict[str, Scores]]:
+    """Returns the strict scores, and others by their keys in JSON."""
     check_texts(gold.documents, system.predictions().of_one_system(source).hashes)
     compare = partial(
         score_relations,
@@ -73,11 +90,37 @@ def _compare(
             f"{gold.path} has no gold relations to score; give documents with relations, in a "
             "format that holds them, such as jsonl"
         )
-    return strict, compare(ends_only=True)
+    others = {"ends": compare(ends_only=True)}
+    relations = (relation for document in gold.documents for relation in document.relations)
+    if any(_NOVELTY in dict(relation.attributes) for relation in relations):
+        others["novelty"] = compare(attributes=(_NOVELTY,))
+    return strict, others
 
 
-def _as_text(strict: Scores, ends: Scores, *, by_type: bool) -> str:
+def _intervals(scored: Mapping[str, Scores]) -> tuple[dict[str, Any], list[str]]:
+    """Returns the intervals of the last system, and its difference to the first one, for JSON and
+    as lines.
+    """
+    (first, *_), strict = scored, [*scored.values()][-1]
+    headline = headline_intervals(strict)
+    value = headline.as_dict()
+    if not headline.intervals:
+        return value, [f"No interval, for {headline.undefined['micro_f1']}."]
+    lines = interval_notes(headline)
+    if len(scored) > 1:
+        difference = bootstrap_difference(strict, scored[first])
+        value["difference"] = {"from": first, **difference.as_dict()}
+        ends = f"{percent(difference.low)} to {percent(difference.high)}"
+        lines.append(
+            f"F1 is {100 * difference.estimate:+.2f} from that of {first} ({ends}, "
+            f"p = {difference.p_value:.3f})."
+        )
+    return value, lines
+
+
+def _as_text(strict: Scores, others: Mapping[str, Scores], *, by_type: bool) -> str:
     types = strict.by_type.items() if by_type else ()
     lines = [counts_line(name or "without a type", counts) for name, counts in types]
-    averages = counts_line("micro", strict.counts), counts_line("ends alone", ends.counts)
+    rows = {"micro": strict, **{_TITLES[key]: scores for key, scores in others.items()}}
+    averages = [counts_line(name, scores.counts) for name, scores in rows.items()]
     return ruled_rows([HEADER, *lines, *averages])

@@ -128,7 +128,7 @@ def _notes(
     )
     notes = [f"{match} over {plural(len(scores.by_document), 'document')}."]
     if headline is not None and headline.intervals:
-        notes += _sure(headline, unit)
+        notes += interval_notes(headline, unit)
     if scores.duplicates_gold or scores.duplicates_predicted:
         notes.append(
             f"Duplicates counted once: {scores.duplicates_gold:,} in the gold, "
@@ -144,8 +144,13 @@ def _notes(
     return notes
 
 
-def _sure(headline: Headline, unit: str) -> list[str]:
-    """Returns the intervals in one sentence, and what was left out of them."""
+def interval_notes(headline: Headline, unit: str = "document") -> list[str]:
+    """Returns the intervals in one sentence, and what was left out of them.
+
+    Args:
+        headline: at least one interval.
+        unit: what was drawn.
+    """
     first = next(iter(headline.intervals.values()))
     reasons = {name: f" ({why})" for name, why in headline.undefined.items()}
     ends = (f"{NUMBERS[name]} {_ends(headline, name)}{reasons.get(name, '')}" for name in HEADLINE)

@@ -1,10 +1,10 @@
 """Scores of relations.
 
 A relation is right if its document has it in the gold: strictly, with the same type and the same
-ends, each with its type and every offset; or by its ends alone, where no type is compared. Ends
-are compared role by role, and ends of one role are in any order. Roles that the two sides call
-otherwise correspond in their usual order. The ends of a relation between concepts are their
-identifiers, in any order.
+ends, each with its type and every offset; or by its ends alone, where no type is compared; or with
+attributes, too, such as the novelty of BioRED. Ends are compared role by role, and ends of one role
+are in any order. Roles that the two sides call otherwise correspond in their usual order. The ends
+of a relation between concepts are their identifiers, in any order.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def score_relations(
     *,
     source: str = "",
     ends_only: bool = False,
+    attributes: Container[str] = (),
     allow_missing: bool = False,
 ) -> Scores:
     """Compares the relations between gold mentions with those between the mentions of a system.
@@ -40,6 +41,7 @@ def score_relations(
         source: of the mentions of the system; needed if there are several. Relations between
             concepts are of the source ``gold``.
         ends_only: compare the ends, and no types; the scores then have no types.
+        attributes: names of those that must be the same, too.
         allow_missing: documents that the system lacks count as without relations.
 
     Raises:
@@ -53,6 +55,7 @@ def score_relations(
         orders=_usual_orders(chain(*documents)),
         names=_CONCEPTS | kinds,
         typed=not ends_only,
+        attributes=attributes,
     )
     sides = [
         _identities(side, identify, source=name)
@@ -73,7 +76,7 @@ def score_relations(
     )
 
 
-_Identity = tuple[str, tuple[Any, ...]]
+_Identity = tuple[str, tuple[Any, ...], tuple[Any, ...]]
 
 
 def _source(documents: Iterable[Document]) -> str:
@@ -114,18 +117,19 @@ def _identity(
     orders: Mapping[frozenset[str], tuple[str, ...]],
     names: Container[str],
     typed: bool,
+    attributes: Container[str],
 ) -> _Identity:
-    """Returns the type of a relation, and the ends of each role; those of concepts have one of the
-    ``names``.
+    """Returns the type of a relation, the ends of each role, and its ``attributes``; the ends of
+    concepts have one of the ``names``.
     """
     ends: defaultdict[str, list[Any]] = defaultdict(list)
     for role, (_, kind, spans) in relation.arguments:
         ends[role].append((kind * typed, spans))
-    order = orders[frozenset(ends)]
+    order, facts = orders[frozenset(ends)], relation.attributes
+    also = tuple(sorted(fact for fact in facts if fact[0] in attributes))
     if not order:
-        facts = relation.attributes
         order, ends[""] = ("",), [fact for name, fact in facts if name in names] or list(facts)
-    return relation.type * typed, tuple(tuple(sorted(ends[role])) for role in order)
+    return relation.type * typed, tuple(tuple(sorted(ends[role])) for role in order), also
 
 
 def _compare(gold: set[_Identity], predicted: set[_Identity]) -> dict[str, Counts]:
