@@ -224,8 +224,8 @@ def test_one_file_holds_documents_with_their_mentions(tmp_path: Path) -> None:
     assert detect(str(path)) == "parquet"
     assert list(read(path)) == DOCUMENTS
     first = parquet.read_table(path).to_pylist()[0]  # other software
-    assert (first["document"], first["mentions"][0]["text"]) == ("a", "Asthma")
-    assert first["mentions"][0]["concept"] == "MESH:D1"
+    assert (first["document"], first["mentions"][1]["text"]) == ("a", "Asthma")
+    assert first["mentions"][1]["concept"] == "MESH:D1"
     assert [end["role"] for end in first["relations"][0]["ends"]] == ["from", ""]
 
 
