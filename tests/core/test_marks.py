@@ -4,13 +4,14 @@ they are.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluation.html_reader import HtmlReader, lines, without_tags
 
-from fascicle.core.document import STEP, Document, Link, Mention, link_event, unique
+from fascicle.core.document import STEP, Document, Link, Mention, Relation, link_event, unique
 from fascicle.core.marks import FORBIDDEN, colour_class
 
 
@@ -108,6 +109,31 @@ def test_the_table_says_what_is_known_of_a_mention() -> None:
     )
     assert table == [["asthma", "Disease", "0–6", "gold"]]
     assert "empty" in HtmlReader(Document(id="d", text="")._repr_html_()).text
+
+
+def test_relations_have_a_table() -> None:
+    lithium, tremor = Mention(((0, 7),), "Drug"), Mention(((15, 18), (19, 21)), "Sign")
+    relations = (
+        Relation(
+            type="a<b",
+            arguments=(("from", lithium.key), ("", tremor.key)),
+            attributes=(("novel", "No"), ("p", "")),
+        ),
+        Relation(type="CID", attributes=(("entity1", "D1"), ("entity2", "D2"))),
+    )
+    text = "Lithium causes tre mor"
+    document = Document(id="1", text=text, mentions=(lithium, tremor), relations=relations)
+    table = document._repr_html_().split("</details>")[1]
+    cells = [
+        re.sub("<[^>]+>", "", cell) for cell in re.findall("<t[hd](?: [^>]*)?>(.*?)</t[hd]>", table)
+    ]
+    assert cells == [
+        *("Relation", "Mentions", "Attributes"),
+        *("a&lt;b", "from: Lithium (0–7), tre mo (15–21)", "novel = No, p = "),
+        *("CID", "", "entity1 = D1, entity2 = D2"),
+    ]
+    assert ">2 relations</summary>" in table
+    assert "relation" not in document.having(relations=())._repr_html_().split("</style>")[1]
 
 
 def test_links_are_shown_with_identifier_name_and_origin() -> None:

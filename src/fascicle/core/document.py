@@ -269,10 +269,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"<Document {self.id!r} {shorten(self.text)!r}{mentions and f': {mentions}'}>"
 
     def _repr_html_(self) -> str:
-        """Returns HTML for notebooks: the text with its mentions marked."""
+        """Returns HTML for notebooks: the text with its mentions marked, and its relations."""
         from fascicle.core.marks import html_fragment  # late: most programs show no page
 
-        return html_fragment(self.text, self.mentions, self.origins)
+        return html_fragment(self.text, self.mentions, self.origins, self.relations)
 
     def _check_parts(self, parts: Container[str]) -> None:
         if "text" in parts and not self.text.isascii():

@@ -7,7 +7,7 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
-from fascicle.core.mention import AMBIGUOUS, Fragments, Mention, Span, display_identifier
+from fascicle.core.mention import AMBIGUOUS, Fragments, Mention, Relation, Span, display_identifier
 from fascicle.core.wording import plural
 
 # Characters that HTML cannot hold (controls, lone surrogates), and those that change the direction
@@ -278,17 +278,22 @@ def colour_class(kind: str) -> str:
     return f"t{crc32(_SEED + kind.encode(errors='replace')) % _SHADES}"
 
 
-def html_fragment(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> str:
+def html_fragment(
+    text: str,
+    mentions: Sequence[Mention],
+    origins: Iterable[str] = (),
+    relations: Sequence[Relation] = (),
+) -> str:
     """Returns a text with its mentions as a fragment of HTML that includes its style and needs no
     script.
 
     The text in it is the given one, character by character, except characters that HTML cannot hold
-    (see `escape_exactly`), with the type of each mention after its words. A table that opens on
-    request lists the mentions with their offsets, scores, sources, links and attributes; the
-    origins of the links are listed below it.
+    (see `escape_exactly`), with the type of each mention after its words. Tables that open on
+    request list the mentions with their offsets, scores, sources, links and attributes, and the
+    relations; the origins of the links are listed below them.
     """
     return tag("style", read_style_sheet()) + tag(
-        "div", view_html(text, mentions, origins), class_="fascicle"
+        "div", view_html(text, mentions, origins, relations), class_="fascicle"
     )
 
 
@@ -300,9 +305,14 @@ def read_style_sheet() -> Html:
     )
 
 
-def view_html(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> Html:
-    """Returns HTML of a marked text, the table of its mentions, and the origins of their links,
-    without a style.
+def view_html(
+    text: str,
+    mentions: Sequence[Mention],
+    origins: Iterable[str] = (),
+    relations: Sequence[Relation] = (),
+) -> Html:
+    """Returns HTML of a marked text, the tables of its mentions and relations, and the origins of
+    their links, without a style.
     """
     if not text:
         return tag("p", "The text is empty.", class_="none")
@@ -318,14 +328,31 @@ def view_html(text: str, mentions: Sequence[Mention], origins: Iterable[str] = (
     ]
     # The language is unknown; the direction is determined for each paragraph.
     page = tag("div", mark_mentions(text, marks, escape_text=escape_exactly), lang="", dir="auto")
-    below = (tag("p", _isolated(origin), class_="origin") for origin in origins)
-    return join(page, _table(text, mentions), *below) if mentions else page
-
-
-def _table(text: str, mentions: Sequence[Mention]) -> Html:
+    shown = origins if mentions else ()
+    below = (tag("p", _isolated(origin), class_="origin") for origin in shown)
     cells = {"Mention": [mention.text_in(text) for mention in mentions]}
     cells |= {title: [make(mention) for mention in mentions] for title, make in _COLUMNS}
+    rows = [relation_facts(relation, text) for relation in relations]
+    related = dict(zip(_OF_RELATION, zip(*rows, strict=True), strict=False))
+    return join(page, _table("mention", cells), _table("relation", related), *below)
+
+
+def relation_facts(relation: Relation, text: str) -> tuple[str, str, str]:
+    """Returns the cells of a relation in a text: its type, its mentions and its attributes."""
+    ends = []
+    for role, (_, kind, spans) in relation.arguments:
+        mention = Mention(spans, kind)
+        name = f"{role}: " if role else ""
+        ends.append(f"{name}{mention.text_in(text)} ({mention.start}–{mention.end})")
+    return relation.type, ", ".join(ends), _equations(relation.attributes)
+
+
+def _table(noun: str, cells: Mapping[str, Sequence[str]]) -> Html:
+    """Returns the table of mentions or relations; empty if there are none."""
     columns = {title: column for title, column in cells.items() if any(column)}
+    if not columns:
+        return Html("")
+    number = len(next(iter(columns.values())))
     head = tag("tr", *(tag("th", title, scope="col") for title in columns))
     rows = [
         tag("tr", *(tag("td", _isolated(cell)) for cell in row))
@@ -333,13 +360,17 @@ def _table(text: str, mentions: Sequence[Mention]) -> Html:
     ]
     table = tag("table", tag("thead", head), tag("tbody", *rows))
     # So that a table wider than the screen can be scrolled by keyboard.
-    place = tag("div", table, class_="wide", tabindex="0", role="group", aria_label="mentions")
-    return tag("details", tag("summary", plural(len(mentions), "mention")), place)
+    place = tag("div", table, class_="wide", tabindex="0", role="group", aria_label=f"{noun}s")
+    return tag("details", tag("summary", plural(number, noun)), place)
 
 
 def mention_facts(mention: Mention) -> str:
     """Returns the text of the cells of a mention behind its type."""
     return " ".join(make(mention) for _, make in _COLUMNS[1:])
+
+
+def _equations(attributes: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in attributes)
 
 
 def _isolated(cell: str) -> Html:
@@ -371,8 +402,6 @@ _COLUMNS: Final[tuple[tuple[str, Callable[[Mention], str]], ...]] = (
             f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links
         ),
     ),
-    (
-        "Attributes",
-        lambda mention: ", ".join(f"{name} = {value}" for name, value in mention.attributes),
-    ),
+    ("Attributes", lambda mention: _equations(mention.attributes)),
 )
+_OF_RELATION: Final = ("Relation", "Mentions", "Attributes")

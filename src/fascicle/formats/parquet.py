@@ -7,9 +7,9 @@ of the documents, so that all tables are written and read as streams.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import accumulate, chain, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -21,86 +21,25 @@ from fascicle.core.document import Document, Mention, Relation, Section
 from fascicle.core.files.atomic import check_folder
 from fascicle.core.files.source import STDIN, Source
 from fascicle.core.mention import AMBIGUOUS, Link, Span, link_text
-from fascicle.errors import FormatError, InputError, UsageError, import_extra
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats.arrow import (
+    ALL,
+    OF_FOLDERS,
+    ROWS,
+    Row,
+    import_arrow,
+    open_table,
+    schemas,
+    table_of,
+)
 from fascicle.formats.handlers import Reader, WriteOne, Writer
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.sources import DOCUMENTS, MENTIONS, RELATIONS, parquet_tables
 
 _HOLDS: Final = HeldFields(format="Parquet", fields=EVERYTHING - {"changes"})
-_ALL: Final = "documents with mentions and relations"  # the table of one file
-_OF_FOLDERS: Final = (DOCUMENTS, MENTIONS, RELATIONS)
-# that are kept before they are written
-_ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000, RELATIONS: 20_000, _ALL: 500}
 _BATCH: Final = 64  # rows of documents that are read at once
-_Row = tuple[Any, ...]
-_Rows = tuple[list[_Row], ...]  # of the documents, the mentions and the relations
-
-
-def _arrow() -> Any:
-    import_extra("pyarrow.parquet", extra="parquet", package="pyarrow")
-    return import_extra("pyarrow", extra="parquet")
-
-
-def _schemas() -> dict[str, Any]:
-    """Returns the Arrow schemas of the tables by the names of their files, and of `_ALL`.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-    """
-    pa = _arrow()
-    parts = _document_columns(pa), _mention_columns(pa), _relation_columns(pa)
-    lists = [pa.list_(pa.struct(columns[1:])) for columns in parts[1:]]
-    whole = [*parts[0], *zip(("mentions", "relations"), lists, strict=True)]
-    return dict(zip(_ROWS, map(pa.schema, (*parts, whole)), strict=True))
-
-
-def _document_columns(pa: Any) -> list[tuple[str, Any]]:
-    text, facts, span = pa.string(), _facts_type(pa), pa.struct(_ends(pa))
-    section = pa.struct([*_ends(pa), ("name", text), ("attributes", facts)])
-    pair = pa.struct([("short", span), ("long", span)])
-    return [
-        ("document", text),
-        ("text", text),
-        ("sections", pa.list_(section)),
-        ("sentences", pa.list_(span)),
-        ("words", pa.list_(span)),
-        ("abbreviations", pa.list_(pair)),
-        ("meta", facts),
-    ]
-
-
-def _mention_columns(pa: Any) -> list[tuple[str, Any]]:
-    text, real = pa.string(), pa.float64()
-    names = [(name, text) for name in ("id", "ontology", "name", "tier", "curie")]
-    link = pa.struct([*names, ("score", real), ("nil", pa.bool_()), ("same", pa.list_(text))])
-    return [
-        ("document", text),
-        ("type", text),
-        *_ends(pa),
-        ("text", text),
-        ("score", real),
-        ("source", text),
-        ("concept", text),
-        ("spans", pa.list_(pa.struct(_ends(pa)))),
-        ("links", pa.list_(link)),
-        ("attributes", _facts_type(pa)),
-    ]
-
-
-def _relation_columns(pa: Any) -> list[tuple[str, Any]]:
-    texts = [(name, pa.string()) for name in ("role", "type", "text", "concept", "source")]
-    end = pa.struct([*texts, ("spans", pa.list_(pa.struct(_ends(pa))))])
-    names = [(name, pa.string()) for name in ("document", "type")]
-    return [*names, ("ends", pa.list_(end)), ("attributes", _facts_type(pa))]
-
-
-def _ends(pa: Any) -> list[tuple[str, Any]]:
-    return [("start", pa.int32()), ("end", pa.int32())]
-
-
-def _facts_type(pa: Any) -> Any:
-    return pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
+_Rows = tuple[list[Row], ...]  # of the documents, the mentions and the relations
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -127,11 +66,11 @@ def _encode(document: Document, report: WriteReport) -> _Rows:
     return rows
 
 
-def _mention_rows(document: Document) -> Iterator[_Row]:
+def _mention_rows(document: Document) -> Iterator[Row]:
     return (_cells(document, mention) for mention in document.mentions)
 
 
-def _relation_rows(document: Document) -> Iterator[_Row]:
+def _relation_rows(document: Document) -> Iterator[Row]:
     concepts = {mention.key: _concept(mention) for mention in document.mentions}
     for relation in document.relations:
         ends = []
@@ -147,7 +86,7 @@ def _concept(mention: Mention) -> str | None:
     return next(map(link_text, links), None)
 
 
-def _cells(document: Document, mention: Mention) -> _Row:
+def _cells(document: Document, mention: Mention) -> Row:
     return (
         document.id,
         mention.type,
@@ -197,66 +136,13 @@ def to_arrow(documents: Document | Iterable[Document], *, relations: bool = Fals
         MissingExtraError: pyarrow is not installed.
         UsageError: something else than documents.
     """
-    schema = _schemas()[RELATIONS if relations else MENTIONS]
+    schema = schemas()[RELATIONS if relations else MENTIONS]
     stream = [documents] if isinstance(documents, Document) else validate_documents(documents)
     rows = chain.from_iterable(map(_relation_rows if relations else _mention_rows, stream))
-    parts = iter(lambda: list(islice(rows, _ROWS[MENTIONS])), [])
-    return _arrow().concat_tables(
-        [schema.empty_table(), *(_table_of(part, schema) for part in parts)]
+    parts = iter(lambda: list(islice(rows, ROWS[MENTIONS])), [])
+    return import_arrow().concat_tables(
+        [schema.empty_table(), *(table_of(part, schema) for part in parts)]
     )
-
-
-def _table_of(rows: Sequence[_Row], schema: Any) -> Any:
-    columns = zip(schema, zip(*rows, strict=True), strict=True)
-    arrays = [_column(field.type, cells) for field, cells in columns]
-    return _arrow().Table.from_arrays(arrays, schema=schema)
-
-
-def _column(kind: Any, cells: tuple[Any, ...]) -> Any:
-    """Makes an Arrow column; a list column is built from its parts, as Arrow converts lists of
-    structs slowly.
-    """
-    pa = _arrow()
-    if not pa.types.is_list(kind):
-        return pa.array(cells, kind)
-    parts = (
-        list(zip(*chain.from_iterable(filter(None, cells)), strict=True))
-        or [()] * kind.value_type.num_fields
-    )
-    fields = list(kind.value_type)
-    inner = [pa.array(part, field.type) for part, field in zip(parts, fields, strict=True)]
-    ends = accumulate((len(cell or ()) for cell in cells), initial=0)
-    values = pa.StructArray.from_arrays(inner, fields=fields)
-    mask = pa.array([cell is None for cell in cells])
-    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=kind, mask=mask)
-
-
-@contextmanager
-def open_table(
-    place: Path | BinaryIO, schema: Any, most: int = _ROWS[MENTIONS]
-) -> Iterator[Callable[[list[_Row]], None]]:
-    """Opens a table that is written in batches of rows; yields the function that adds some.
-
-    Args:
-        place: a path, or a file that is open.
-        schema: of Arrow, or name and type of each column.
-        most: rows that are kept before they are written.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-    """
-    schema = _arrow().schema(schema)
-    with _arrow().parquet.ParquetWriter(place, schema, compression="zstd") as writer:
-        batch: list[_Row] = []
-
-        def add(rows: list[_Row], least: int = most) -> None:
-            batch.extend(rows)
-            if len(batch) >= least:
-                writer.write_table(_table_of(batch, schema))
-                batch.clear()
-
-        yield add
-        add([], least=1)
 
 
 @contextmanager
@@ -268,11 +154,11 @@ def _into_folder(folder: Path) -> Iterator[WriteOne]:
         MissingExtraError: pyarrow is not installed.
     """
     (folder / DOCUMENTS).parent.mkdir()
-    schemas = _schemas()
+    tables_of = schemas()
     with ExitStack() as stack:
         tables = [
-            stack.enter_context(open_table(folder / name, schemas[name], _ROWS[name]))
-            for name in _OF_FOLDERS
+            stack.enter_context(open_table(folder / name, tables_of[name], ROWS[name]))
+            for name in OF_FOLDERS
         ]
 
         def add(parts: _Rows) -> None:
@@ -285,7 +171,7 @@ def _into_folder(folder: Path) -> Iterator[WriteOne]:
 @contextmanager
 def _into_file(stream: BinaryIO, _: object = None) -> Iterator[WriteOne]:
     """Opens one table and yields the function that adds a document with all its parts."""
-    with open_table(stream, _schemas()[_ALL], _ROWS[_ALL]) as add_rows:
+    with open_table(stream, schemas()[ALL], ROWS[ALL]) as add_rows:
 
         def add(rows: _Rows) -> None:
             ((document,), *parts) = rows
@@ -303,7 +189,7 @@ def _check_place(path: str, *, overwrite: bool) -> None:
         OutputError: it exists and may not be overwritten, or it is a folder with other things in
             it.
     """
-    _arrow()
+    import_arrow()
     if path == STDIN or path.lower().endswith((".zip", ".gz")):
         raise UsageError(
             "parquet is a folder with tables; name a folder to write, such as out.parquet, "
@@ -328,10 +214,10 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         FormatError: other columns, or rows that are not in the order of the documents.
         MissingExtraError: pyarrow is not installed.
     """
-    _arrow()
+    import_arrow()
     folder = Path(source.path)
     if folder.is_file():
-        for row in _rows(folder, _ALL):
+        for row in _rows(folder, ALL):
             with report.aside.one():
                 yield _document(row, row["mentions"] or (), row["relations"] or (), folder=folder)
         return
@@ -339,7 +225,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         raise InputError(
             f"{folder} is not a folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder)
         )
-    documents, *others = map(_rows, tables, _OF_FOLDERS)
+    documents, *others = map(_rows, tables, OF_FOLDERS)
     parts = list(map(_Following, others))
     for row in documents:
         rows = [part.of(row["document"]) for part in parts]
@@ -370,17 +256,17 @@ class _Following:
 
 
 def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
-    pa = _arrow()
+    pa = import_arrow()
     try:
         with pa.parquet.ParquetFile(path) as file:
             missing = [
                 field.name
-                for field in _schemas()[table]
+                for field in schemas()[table]
                 if field.name not in file.schema_arrow.names
             ]
             if missing:
                 advice = "; name the folder with its tables, or convert it to JSON Lines first" * (
-                    table == _ALL
+                    table == ALL
                 )
                 raise FormatError(
                     f"the table lacks the columns {', '.join(missing)}{advice}", at=str(path)
@@ -388,7 +274,7 @@ def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
             for batch in file.iter_batches(
                 batch_size=_BATCH if table == DOCUMENTS else _BATCH * 16
             ):
-                yield from batch.select(_schemas()[table].names).cast(_schemas()[table]).to_pylist()
+                yield from batch.select(schemas()[table].names).cast(schemas()[table]).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise FormatError(

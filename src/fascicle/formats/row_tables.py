@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Final
 from fascicle.core.files.atomic import open_output
 from fascicle.core.files.source import suffix
 from fascicle.errors import UsageError
+from fascicle.formats.arrow import open_table
 from fascicle.formats.office import MAX_CELL, open_sheet
-from fascicle.formats.parquet import open_table
 from fascicle.formats.tables import CSV, TSV, PlainTable
 
 Columns = Mapping[str, type]

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -24,6 +25,7 @@ from fascicle.core.marks import (
     escape_exactly,
     mention_facts,
     read_style_sheet,
+    relation_facts,
     tag,
     view_html,
 )
@@ -349,7 +351,6 @@ _LACKING: Final = {
     "abbreviations",
     "meta",
     "changes",
-    "relations",
 }
 _HOLDS: Final = HeldFields(
     format="HTML", fields=EVERYTHING - _LACKING - {"link-scores", "link-tiers", "nil-links"}
@@ -370,11 +371,12 @@ def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as an article of the page."""
     names = " ".join([document.id, *(mention.type for mention in document.mentions)])
     names.encode()  # a lone surrogate in a name is an error, as in every other format
-    facts = "".join(map(mention_facts, document.mentions))
+    related = [relation_facts(relation, document.text) for relation in document.relations]
+    facts = "".join([*map(mention_facts, document.mentions), *chain.from_iterable(related)])
     if unheld := len(FORBIDDEN.findall(document.text + names + facts)):
         report.lose("control-characters", document, count=unheld)
     name = tag("h2", tag("bdi", escape_exactly(document.id)))
-    view = view_html(document.text, document.mentions, document.origins)
+    view = view_html(document.text, document.mentions, document.origins, document.relations)
     return f"{tag('article', name, view)}\n".encode()
 
 

@@ -66,14 +66,9 @@ def score_relations(
         identifier: _compare(set(relations), set(sides[1].get(identifier, ())))
         for identifier, relations in sides[0].items()
     }
-    duplicates = [_duplicates(side) for side in sides]
-    return scores_of(
-        compared,
-        typed=not ends_only,
-        duplicates_gold=duplicates[0],
-        duplicates_predicted=duplicates[1],
-        missing=missing,
-    )
+    names = "duplicates_gold", "duplicates_predicted"
+    duplicates = dict(zip(names, map(_duplicates, sides), strict=True))
+    return scores_of(compared, typed=not ends_only, missing=missing, **duplicates)
 
 
 _Identity = tuple[str, tuple[Any, ...], tuple[Any, ...]]
