@@ -332,9 +332,13 @@ def view_html(
     below = (tag("p", _isolated(origin), class_="origin") for origin in shown)
     cells = {"Mention": [mention.text_in(text) for mention in mentions]}
     cells |= {title: [make(mention) for mention in mentions] for title, make in _COLUMNS}
+    related = _table("relation", _relation_cells(text, relations))
+    return join(page, _table("mention", cells), related, *below)
+
+
+def _relation_cells(text: str, relations: Sequence[Relation]) -> dict[str, Sequence[str]]:
     rows = [relation_facts(relation, text) for relation in relations]
-    related = dict(zip(_OF_RELATION, zip(*rows, strict=True), strict=False))
-    return join(page, _table("mention", cells), _table("relation", related), *below)
+    return dict(zip(_OF_RELATION, zip(*rows, strict=True), strict=False))
 
 
 def relation_facts(relation: Relation, text: str) -> tuple[str, str, str]:

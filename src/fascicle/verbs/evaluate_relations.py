@@ -50,15 +50,12 @@ def run_relations(args: Any) -> int:
     values, texts, scored = [], [], dict[str, Scores]()
     for name, request in zip(names, requests, strict=True):
         system = scoring.open_gold(request, events=tally.account.events)
-        strict, others = _compare(
+        scored[name], others = _compare(
             gold, system, source=request.source, allow_missing=args.allow_missing
         )
-        scored[name] = strict
-        more, lines = _intervals(scored) if args.interval else ({}, [])
-        rows = {key: figures_row(scores.counts) for key, scores in others.items()}
-        values.append({"name": name, **strict.as_dict(), **rows, **more})
-        table = _as_text(strict, others, by_type=args.by_type)
-        texts.append("".join(f"{line}\n" for line in (name, table, *lines)))
+        value, text = _answer(scored, others, by_type=args.by_type, interval=args.interval)
+        values.append(value)
+        texts.append(text)
     tally.say(verbose=args.verbose)
     emit({"systems": values}, "\n".join(texts), as_json=args.json)
     return tally.exit_code(strict=args.strict)
@@ -95,6 +92,18 @@ def _compare(
     if any(_NOVELTY in dict(relation.attributes) for relation in relations):
         others["novelty"] = compare(attributes=(_NOVELTY,))
     return strict, others
+
+
+def _answer(
+    scored: Mapping[str, Scores], others: Mapping[str, Scores], *, by_type: bool, interval: bool
+) -> tuple[dict[str, Any], str]:
+    """Returns the scores of the last system for JSON and as text; ``others`` are its own, too."""
+    name, strict = [*scored.items()][-1]
+    more, lines = _intervals(scored) if interval else ({}, [])
+    rows = {key: figures_row(scores.counts) for key, scores in others.items()}
+    table = _as_text(strict, others, by_type=by_type)
+    text = "".join(f"{line}\n" for line in (name, table, *lines))
+    return {"name": name, **strict.as_dict(), **rows, **more}, text
 
 
 def _intervals(scored: Mapping[str, Scores]) -> tuple[dict[str, Any], list[str]]:

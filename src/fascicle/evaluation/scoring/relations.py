@@ -49,11 +49,10 @@ def score_relations(
             systems.
     """
     documents = [*gold], [*predicted]
-    kinds = {mention.type for side in chain(*documents) for mention in side.mentions}
     identify = partial(
         _identity,
         orders=_usual_orders(chain(*documents)),
-        names=_CONCEPTS | kinds,
+        names=_concept_names(chain(*documents)),
         typed=not ends_only,
         attributes=attributes,
     )
@@ -96,6 +95,10 @@ def _identities(
 
 def _is_of(relation: Relation, source: str) -> bool:
     return ({key[0] for _, key in relation.arguments} or {GOLD}) == {source}
+
+
+def _concept_names(documents: Iterable[Document]) -> frozenset[str]:
+    return _CONCEPTS.union(mention.type for side in documents for mention in side.mentions)
 
 
 def _usual_orders(documents: Iterable[Document]) -> dict[frozenset[str], tuple[str, ...]]:
