@@ -251,16 +251,16 @@ def _open(
 ) -> Iterator[WriteOne]:
     """Opens a file or a folder, and yields the function that adds an encoded document."""
     writer, path, overwrite = output.writer, request.path, request.overwrite
-    is_folder = writer.into_folder is not None and not request.one_file
-    if is_folder:
+    into_folder = None if request.one_file else writer.into_folder
+    if into_folder is not None:
         writer.check(path, overwrite=overwrite)
-    if not is_folder or path.lower().endswith(".zip"):
+    if into_folder is None or path.lower().endswith(".zip"):
         with opened(path, overwrite=overwrite) as stream, writer.into(stream, encode) as add:
             yield add
     else:
         with (
             atomic_folder(path, kind=output.name, overwrite=overwrite) as folder,
-            writer.into_folder(folder) as add,
+            into_folder(folder) as add,
         ):
             yield add
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -175,7 +176,8 @@ def _into_file(stream: BinaryIO, _: object = None) -> Iterator[WriteOne]:
 
         def add(rows: _Rows) -> None:
             ((document,), *parts) = rows
-            add_rows([(*document, *([row[1:] for row in part] for part in parts))])
+            lists = (list(map(itemgetter(slice(1, None)), part)) for part in parts)
+            add_rows([(*document, *lists)])
 
         yield add
 
