@@ -218,15 +218,27 @@ def open_model(
         model=tuple(map(from_anywhere, to_path_list(model, name="model"))),
         choices=choices.with_places(from_anywhere),
     )
+    _keep_opening(composed, composed.made_of, threads=threads, device=device, recognition=stated)
+    return composed
+
+
+def _keep_opening(
+    annotator: Annotator,
+    composition: Composition,
+    *,
+    threads: int | None,
+    device: str | None,
+    recognition: RecognitionSettings | None,
+) -> None:
+    """Writes down how another process opens a model again."""
     opening = Opening(
-        composition=composed.made_of,
+        composition=composition,
         threads=threads,
         device=device,
-        recognition=stated,
-        fingerprint=composed.fingerprint,
+        recognition=recognition,
+        fingerprint=annotator.fingerprint,
     )
-    composed.reopening = reopen, (msgspec.json.encode(opening),)
-    return composed
+    annotator.reopening = reopen, (msgspec.json.encode(opening),)
 
 
 @lru_cache(maxsize=1)  # a worker gets the same model with each task
@@ -532,19 +544,10 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     places = [folder / MEMBERS / name for name in manifest.members]
     judged = [folder / FILTER_FOLDER] if manifest.rule == "meta" else []
     for place, expected in zip([*places, *judged], manifest.described, strict=True):
-        described = description_file(place)
-        if not described.is_file() or file_sha256(described) != expected:
-            raise ModelError(
-                f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the "
-                "ensemble again"
-            )
+        _check_described(place, expected, folder)
     check_members(folder, device)
-    size = sum(
-        file.stat().st_size
-        for place in [*places, *judged]
-        for file in place.rglob("*")
-        if file.is_file()
-    )
+    files = (file for place in [*places, *judged] for file in place.rglob("*") if file.is_file())
+    size = sum(file.stat().st_size for file in files)
     members: list[Callable[[], Annotator]] = [
         partial(load, place, threads=threads, device=None if is_pack(place) else device)
         for place in places
@@ -555,6 +558,15 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     if size <= TOGETHER:
         members, judges = [cache(member) for member in members], [cache(judge) for judge in judges]
     return EnsemblePredictor(manifest, members, judge=judges[0] if judges else None)
+
+
+def _check_described(member: Path, expected: str, ensemble: Path) -> None:
+    described = description_file(member)
+    if not described.is_file() or file_sha256(described) != expected:
+        raise ModelError(
+            f"{member} is not what {ENSEMBLE} of {ensemble} describes; copy or make the ensemble "
+            "again"
+        )
 
 
 @contextmanager

@@ -51,6 +51,15 @@ class LinkSystem:
     has_candidates: bool = False
 
 
+def _details_of(scores: LinkScores) -> dict[str, Any]:
+    """Returns tiers, reliability and classes of errors of a system."""
+    return {
+        "tiers": _tiers(scores),
+        "reliability": list(map(asdict, curve_of_bins(scores.bins.sum(axis=0)))),
+        "errors": {error: count._asdict() for error, count in scores.errors.items()},
+    }
+
+
 def links_report(
     systems: Sequence[LinkSystem],
     *,
@@ -76,22 +85,19 @@ def links_report(
     """
     gold = _gold_part(systems[0].cases, len(documents))
     all_scores = [score_links(system.cases, documents, concepts) for system in systems]
+    subsets = _SUBSETS if is_trained else {}
     parts = []
     for system, scores in zip(systems, all_scores, strict=True):
         brief = partial(_brief, system, documents, concepts)
-        subsets = {
-            name: brief(condition, only=_OF_SUBSETS)
-            for name, condition in (_SUBSETS.items() if is_trained else ())
-        }
         parts.append(
             {
                 "name": system.name,
                 "figures": _figures(system, scores, resamples),
                 "types": {name: brief(partial(_has_type, name)) for name in gold["types"]},
-                "subsets": subsets,
-                "tiers": _tiers(scores),
-                "reliability": list(map(asdict, curve_of_bins(scores.bins.sum(axis=0)))),
-                "errors": {error: count._asdict() for error, count in scores.errors.items()},
+                "subsets": {
+                    name: brief(subset, only=_OF_SUBSETS) for name, subset in subsets.items()
+                },
+                **_details_of(scores),
                 "examples": _examples(system.cases, concepts, examples),
             }
         )

@@ -68,9 +68,7 @@ def count_cooccurrence(
     words = tuple(word for word, count in ranked if count >= least)[: most or None]
     index = {word: number for number, word in enumerate(words)}
     numbered = [[index[word] for word in text if word in index] for text in texts]
-    ids = np.array([i for text in numbered for i in text], dtype=np.int64)
-    owner = np.repeat(np.arange(len(numbered)), [len(text) for text in numbered])
-    keys, values = _near(ids, owner, window=window, size=len(words))
+    keys, values = _near(numbered, window=window, size=len(words))
     if not len(keys):
         raise InputError(
             f"no two of {plural(len(words), 'word')} occur near each other in the text; give "
@@ -83,15 +81,22 @@ def count_cooccurrence(
     )
 
 
-def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, _Doubles]:
-    """Returns cells ``row * size + column`` with their values, sorted."""
+def _near(numbered: Sequence[Sequence[int]], *, window: int, size: int) -> tuple[Ints, _Doubles]:
+    """Returns cells ``row * size + column`` with their values, sorted.
+
+    Args:
+        numbered: the words of each text by their numbers.
+        window: number of words on each side.
+        size: number of distinct words.
+    """
+    ids = np.array([i for text in numbered for i in text], dtype=np.int64)
+    owner = np.repeat(np.arange(len(numbered)), [len(text) for text in numbered])
     keys, values = [np.zeros(0, np.int64)], [np.zeros(0)]
     for distance in range(1, min(window, len(ids) - 1) + 1):
         together = owner[distance:] == owner[:-distance]
         first, second = ids[:-distance][together], ids[distance:][together]
-        pairs, count = np.unique(
-            np.concatenate([first * size + second, second * size + first]), return_counts=True
-        )
+        both_ways = np.concatenate([first * size + second, second * size + first])
+        pairs, count = np.unique(both_ways, return_counts=True)
         keys.append(pairs)
         values.append(count / distance)
     cells, inverse = np.unique(np.concatenate(keys), return_inverse=True)
@@ -216,14 +221,14 @@ def train_glove(
             columns, places = np.unique(table.columns[picked], return_inverse=True)
             local = np.searchsorted(rows, table.rows[picked])
             cells = CellBatch(local, places, logs[picked], weights[picked])
-            pairs = tuple(zip(pair, (rows, columns), strict=True))
-            first, second = (
-                Side(sides[side].vectors[at], sides[side].biases[at]) for side, at in pairs
-            )
-            part, *slopes = gradient(first, second, cells)
+            used = [
+                _Rows(sides[side], sums[side], at)
+                for side, at in zip(pair, (rows, columns), strict=True)
+            ]
+            part, *slopes = gradient(used[0].values(), used[1].values(), cells)
             loss += part
-            for (side, at), slope in zip(pairs, slopes, strict=True):
-                _step(sides[side], sums[side], at, slope=slope, rate=settings.learning_rate)
+            for of_side, slope in zip(used, slopes, strict=True):
+                of_side.step(slope, rate=settings.learning_rate)
         if tell is not None:
             tell(number, loss / len(table.values))
     return _finished(table, sides)
@@ -246,12 +251,23 @@ def _fresh(chance: np.random.Generator, size: int, width: int) -> Side:
     )
 
 
-def _step(side: Side, sums: Side, at: Ints, *, slope: Side, rate: float) -> None:
-    """Makes one step of AdaGrad on some rows."""
-    for values, squares, change in zip(side, sums, slope, strict=True):
-        total = squares[at] + change * change
-        squares[at] = total
-        values[at] -= rate * change / np.sqrt(total)
+class _Rows(NamedTuple):
+    """Rows of one side that a block of cells changes, with their sums of squared slopes."""
+
+    side: Side
+    sums: Side
+    at: Ints
+
+    def values(self) -> Side:
+        """Returns a copy of the rows."""
+        return Side(self.side.vectors[self.at], self.side.biases[self.at])
+
+    def step(self, slope: Side, *, rate: float) -> None:
+        """Makes one step of AdaGrad."""
+        for values, squares, change in zip(self.side, self.sums, slope, strict=True):
+            total = squares[self.at] + change * change
+            squares[self.at] = total
+            values[self.at] -= rate * change / np.sqrt(total)
 
 
 def _finished(table: _Cooccurrence, sides: list[Side]) -> StaticVectors:

@@ -249,8 +249,8 @@ def _parsed(path: Path) -> StaticVectors:
     announced = dimension = 0
     for number, line in _lines(path):
         parts = line.split(b" ")
-        if number == 1 and len(parts) == 2 and all(part.isdigit() for part in parts):
-            announced, dimension = int(parts[0]), int(parts[1])  # the first line of word2vec
+        if number == 1 and _is_header(parts):
+            announced, dimension = map(int, parts)
             continue
         dimension = dimension or len(parts) - 1
         name, row = _row(parts, dimension, Place(path, number))
@@ -269,17 +269,35 @@ def _parsed(path: Path) -> StaticVectors:
             f"{path} holds no vector; give a GloVe or word2vec text file", file=str(path)
         )
     matrix = np.frombuffer(numbers, dtype=np.float32).reshape(len(words), dimension)
-    if announced == len(words) + len(duplicates) + len(not_utf8):
-        announced = 0
-    report = VectorReport(
-        rows=len(words),
+    report = _report(len(words), duplicates, not_utf8, announced=announced)
+    return StaticVectors(words=tuple(words), matrix=matrix, report=report)
+
+
+def _is_header(parts: Sequence[bytes]) -> bool:
+    """True for the first line of word2vec: how many words and numbers there are."""
+    return len(parts) == 2 and all(part.isdigit() for part in parts)
+
+
+def _report(
+    rows: int, duplicates: Sequence[int], not_utf8: Sequence[int], *, announced: int
+) -> VectorReport:
+    """Returns what happened to the lines of a file.
+
+    Args:
+        rows: words that were read.
+        duplicates: lines whose word was there before.
+        not_utf8: lines whose word is no UTF-8.
+        announced: rows that the first line states; 0 if it states none.
+    """
+    is_right = announced == rows + len(duplicates) + len(not_utf8)
+    return VectorReport(
+        rows=rows,
         duplicates=len(duplicates),
         not_utf8=len(not_utf8),
         first_duplicate=next(iter(duplicates), 0),
         first_not_utf8=next(iter(not_utf8), 0),
-        announced=announced,
+        announced=0 if is_right else announced,
     )
-    return StaticVectors(words=tuple(words), matrix=matrix, report=report)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -63,12 +63,7 @@ def rewrite_vocabulary(
     """
     content = json.loads(tokenizer.content)
     model, added = content["model"], content["added_tokens"]
-    if model.get("type") != "WordPiece":
-        raise RecipeError(
-            "vocabulary changes a tokenizer of the kind WordPiece, and that of the encoder is "
-            "of the kind "
-            f"{model.get('type')}; leave the table [vocabulary] out, or choose another encoder"
-        )
+    _check_kind(model)
     vocabulary: dict[str, int] = model["vocab"]
     pieces = _kept_pieces(tokenizer, model, added, needed)
     left_out = len(vocabulary) - len(pieces)
@@ -80,9 +75,7 @@ def rewrite_vocabulary(
     numbers = {piece: number for number, (piece, _) in enumerate(order)}
 
     model["vocab"] = {piece: numbers[piece] for piece, _ in pieces}
-    renumbered = ({**token, "id": numbers[token["content"]]} for token in added)
-    content["added_tokens"] = sorted(renumbered, key=itemgetter("id"))
-    content["post_processor"] = _renumber(content["post_processor"], numbers)
+    _renumber_added(content, numbers)
     rewritten = Tokenizer.from_str(json.dumps(content))
     new = [word for word in dict.fromkeys(words) if word not in numbers]
     rewritten.add_tokens([AddedToken(word, single_word=True, normalized=True) for word in new])
@@ -94,6 +87,22 @@ def rewrite_vocabulary(
         left_out=left_out,
         added=len(sources) - len(vocabulary) - len(beside) + left_out,
     )
+
+
+def _check_kind(model: Mapping[str, Any]) -> None:
+    if model.get("type") != "WordPiece":
+        raise RecipeError(
+            "vocabulary changes a tokenizer of the kind WordPiece, and that of the encoder is of "
+            f"the kind {model.get('type')}; leave the table [vocabulary] out, or choose another "
+            "encoder"
+        )
+
+
+def _renumber_added(content: dict[str, Any], numbers: Mapping[str, int]) -> None:
+    """Gives the tokens beside the vocabulary, and those that enclose texts, their new ids."""
+    renumbered = ({**token, "id": numbers[token["content"]]} for token in content["added_tokens"])
+    content["added_tokens"] = sorted(renumbered, key=itemgetter("id"))
+    content["post_processor"] = _renumber(content["post_processor"], numbers)
 
 
 def _kept_pieces(

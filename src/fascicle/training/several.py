@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -227,6 +227,21 @@ def read_corpus(name: str, part: PartSettings, report: ReadReport | None = None)
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Labelled:
+    """Texts with the answers of a teacher.
+
+    Attributes:
+        files: path -> its documents.
+        soft: document id -> the probabilities of its tags, where they are asked for.
+        texts: number of texts that were read.
+    """
+
+    files: dict[str, list[Document]]
+    soft: dict[str, SoftTags] = field(default_factory=dict)
+    texts: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class _PartFiles:
     """Content of the files of a part, before any document of train is left out.
 
@@ -301,23 +316,27 @@ class _PartReader:
             check_labels(part.types, Counter([*header.types, *dev.labels]), place=self.place)
         names = self._names_of_labels(header)
         self._check_soft(header)
-        files: dict[str, list[Document]] = {path: [] for path in part.trains}
-        soft: dict[str, SoftTags] = {}
-        inputs: list[str] = []  # the file of each text that was read
-        for labels in read_labels(part.label_file, self._texts(inputs)):
-            document = with_answer_as_gold(labels, header, names)
-            files.setdefault(inputs[-1], []).append(document)
-            if part.soft:
-                soft[document.id] = soft_tags(labels, header, names)
-        count = sum(map(len, files.values()))
+        labelled = self._read_labels(header, names)
+        count = sum(map(len, labelled.files.values()))
         return _PartFiles(
-            train=files,
+            train=labelled.files,
             dev=dev,
-            notes=[self._label_note(header, count, total=len(inputs))],
-            check=lambda remaining: self._check_taught(remaining, soft, dev.documents),
-            soft=soft,
+            notes=[self._label_note(header, count, total=labelled.texts)],
+            check=lambda remaining: self._check_taught(remaining, labelled.soft, dev.documents),
+            soft=labelled.soft,
             labelled_by=f"{header.model} {header.sha256}",
         )
+
+    def _read_labels(self, header: Header, names: Mapping[str, str]) -> _Labelled:
+        """Reads the texts of the labels, with the teacher's answers as gold."""
+        labelled = _Labelled(files={path: [] for path in self.part.trains})
+        inputs: list[str] = []  # the file of each text that was read
+        for labels in read_labels(self.part.label_file, self._texts(inputs)):
+            document = with_answer_as_gold(labels, header, names)
+            labelled.files.setdefault(inputs[-1], []).append(document)
+            if self.part.soft:
+                labelled.soft[document.id] = soft_tags(labels, header, names)
+        return replace(labelled, texts=len(inputs))
 
     def _label_note(self, header: Header, count: int, *, total: int) -> str:
         kind = f"probabilities ({header.meaning})" if self.part.soft else "answers"

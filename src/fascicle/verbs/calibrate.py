@@ -91,6 +91,11 @@ class Options(Threads, Overwrite, Strict, Reading):
     json: bool = option("--json")
 
 
+def _check_document(args: Options) -> None:
+    if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
+        raise UsageError(f"--document and {other} cannot be given together; give one of them")
+
+
 def run(args: Options) -> int:
     """Fits and writes the model; returns the exit code."""
     if not args.output:
@@ -104,8 +109,7 @@ def run(args: Options) -> int:
     }
     calibrated: Calibrated | DocumentCalibrated
     if args.document:
-        if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
-            raise UsageError(f"--document and {other} cannot be given together; give one of them")
+        _check_document(args)
         how |= {"gold": gold, "folder": args.output, "types": type_mapping(args)}
         calibrated = documents = call(calibrate_documents, args, **how)
         value, text = _documents_value(documents), _documents_as_text(documents, args.gold)

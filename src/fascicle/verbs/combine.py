@@ -125,9 +125,7 @@ def combine(
     mentions = rules.combine(votes, vote)
     notes_of: Mapping[str, Sequence[Event]] = {}
     if texts is not None:
-        assert request.filter is not None
-        judge = load_filter(request.filter, threads=texts.threads)
-        judge = judge if least is None else judge.with_threshold(least)
+        judge = _filter_of(request, least, threads=texts.threads)
         if not systems.distinct_types:
             types = {mention.type for mentions in mentions.values() for mention in mentions}
             notes += check_filter_types(types, judge.manifest.types)
@@ -140,6 +138,13 @@ def combine(
         votes=votes,
         notes=(*notes, *several.notes_on_files(read), *_notes(votes)),
     )
+
+
+def _filter_of(request: RuleRequest, least: float | None, *, threads: int | None) -> MentionFilter:
+    """Opens the filter of the rule ``"meta"``, with a threshold if one was given."""
+    assert request.filter is not None
+    judge = load_filter(request.filter, threads=threads)
+    return judge if least is None else judge.with_threshold(least)
 
 
 def _judge(

@@ -265,10 +265,8 @@ def _open_part(path: str, part: CheckedPart, request: ReadRequest, watch: Watch)
     )
 
 
-def run(args: Options) -> int:
-    """Runs the checks; returns the exit code."""
-    _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
-    _check_codes(args.skip)
+def _check_outputs(args: Options) -> None:
+    """Refuses places that cannot be written to, before long work."""
     if args.output == args.exclude_list == STDOUT:
         raise UsageError(
             "report and exclusion list cannot both go to standard output; name a file with -o"
@@ -276,6 +274,13 @@ def run(args: Options) -> int:
     for path in (args.output, args.exclude_list):
         if path and path != STDOUT:
             check_target(path, overwrite=args.overwrite)
+
+
+def run(args: Options) -> int:
+    """Runs the checks; returns the exit code."""
+    _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
+    _check_codes(args.skip)
+    _check_outputs(args)
     findings, readings = run_checks(_request_of(args), watch=with_progress)
     text = markdown(findings.report, names_all=args.verbose)
     if args.json:

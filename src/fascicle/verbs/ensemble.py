@@ -87,22 +87,30 @@ def ensemble(
     check_folder(target, kind="ensemble", overwrite=overwrite)
     members = [_undamaged(member) for member in members_given]
     judges = [_undamaged_filter(request.filter)] if request.filter is not None else []
-    used = {
-        f"model {at} ({own})": types
-        for at, (own, types) in enumerate(map(_describe, members), start=1)
-    }
+    described = enumerate(map(_describe, members), start=1)
+    used = {f"model {at} ({own})": types for at, (own, types) in described}
     notes = [] if distinct_types else _check_types(used, judges, agree=request.rule().is_vote)
     types = tuple(sorted({kind for member in used.values() for kind in member}))
     manifest = _manifest(
         request, members, judges, types=types, name=name or target.resolve().name, flat=flat
     )
     with atomic_folder(target, kind="ensemble", overwrite=overwrite) as place:
-        for number, member in zip(manifest.members, members, strict=True):
-            _copy(member, place / stored.MEMBERS / number)
-        for judge in judges:
-            _copy(judge, place / stored.FILTER_FOLDER)
-        stored.write_ensemble(place, manifest)
+        _fill(place, manifest, members, judges)
     return SavedEnsemble(folder=target, manifest=manifest, notes=tuple(notes))
+
+
+def _fill(
+    folder: Path,
+    manifest: stored.EnsembleManifest,
+    members: Sequence[Path],
+    judges: Sequence[Path],
+) -> None:
+    """Copies the members, and the filter, to the folder of an ensemble."""
+    for number, member in zip(manifest.members, members, strict=True):
+        _copy(member, folder / stored.MEMBERS / number)
+    for judge in judges:
+        _copy(judge, folder / stored.FILTER_FOLDER)
+    stored.write_ensemble(folder, manifest)
 
 
 def _check_request(rule: RuleRequest, models: Sequence[str]) -> None:

@@ -106,23 +106,8 @@ def plot(
     if kind not in KINDS:
         raise UsageError(f"the kind {kind!r} is not known; choose from {', '.join(KINDS)}")
     plot_kind, paths, target = KINDS[kind], to_path_list(files), Path(output)
-    if not paths:
-        raise UsageError(f"nothing to draw was given; {kind} takes {plot_kind.help}")
-    if len(paths) > 1 and not plot_kind.several:
-        raise UsageError(f"{len(paths)} inputs were given; {kind} draws one file")
-    if systems and not plot_kind.systems:
-        raise UsageError(
-            f"the system {systems[0]} was chosen, but {kind} draws {plot_kind.help}; choose no "
-            "system"
-        )
-    if target.suffix not in SUFFIXES:
-        raise OutputError(
-            f"the picture {target} was asked for; its name must end with {', '.join(SUFFIXES)}"
-        )
-    if not title.replace("\n", "").isprintable():
-        raise UsageError(
-            f"the title {title!r} has control characters; leave them out, all but line breaks"
-        )
+    _check_inputs(kind, paths, systems)
+    _check_output(target, title)
     check_target(target, overwrite=overwrite)
     loaded = plot_kind.loaded(paths, systems)
     width, height = plot_kind.size(loaded)
@@ -132,6 +117,32 @@ def plot(
         plot_kind.draw(figure, loaded)
         save_figure(figure, target, overwrite=overwrite)
     return tuple(data.note for data in (loaded if plot_kind.several else [loaded]) if data.note)
+
+
+def _check_inputs(kind: str, paths: Sequence[str], systems: Sequence[str]) -> None:
+    """Refuses inputs and systems that a kind does not take."""
+    plot_kind = KINDS[kind]
+    if not paths:
+        raise UsageError(f"nothing to draw was given; {kind} takes {plot_kind.help}")
+    if len(paths) > 1 and not plot_kind.several:
+        raise UsageError(f"{len(paths)} inputs were given; {kind} draws one file")
+    if systems and not plot_kind.systems:
+        raise UsageError(
+            f"the system {systems[0]} was chosen, but {kind} draws {plot_kind.help}; choose no "
+            "system"
+        )
+
+
+def _check_output(target: Path, title: str) -> None:
+    """Refuses a name that no picture has, and a title that cannot be drawn."""
+    if target.suffix not in SUFFIXES:
+        raise OutputError(
+            f"the picture {target} was asked for; its name must end with {', '.join(SUFFIXES)}"
+        )
+    if not title.replace("\n", "").isprintable():
+        raise UsageError(
+            f"the title {title!r} has control characters; leave them out, all but line breaks"
+        )
 
 
 class Options(Overwrite):

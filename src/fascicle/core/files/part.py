@@ -251,10 +251,7 @@ class PartFile:
         self._target, self._overwrite = target, overwrite
         self._part, journal = part_paths(target)
         final = Path(target).resolve()
-        if final.exists() and not final.is_file():
-            raise OutputError(
-                f"{target} is a device or a pipe, where no run can go on; give the name of a file"
-            )
+        _check_final(final, target)
         _check_part(self._part, journal)
         self._journal = Journal(journal, made_by=made_by, resume=resume)
         size = self._part.stat().st_size if self._part.exists() else -1
@@ -330,6 +327,13 @@ class PartFile:
             return
         self._part.unlink(missing_ok=True)
         self._journal.remove()
+
+
+def _check_final(final: Path, target: str | os.PathLike[str]) -> None:
+    if final.exists() and not final.is_file():
+        raise OutputError(
+            f"{target} is a device or a pipe, where no run can go on; give the name of a file"
+        )
 
 
 def _check_part(part: Path, journal: Path) -> None:

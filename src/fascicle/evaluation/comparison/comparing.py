@@ -159,12 +159,11 @@ def compare(cells: Cells, drawn: Ints, *, seed: int = 0, unit: str = "document")
     gold = cells.gold[:, None]
     alone = cells.predicted & (votes == 1)[:, None] & gold
     scores = [cells.scores(number) for number in range(count)]
+    rows = (_row(cells, drawn, at, scores=own, seed=seed) for at, own in enumerate(scores))
     return Comparison(
         documents=len(cells.documents),
         gold=int(totals[cells.gold].sum()),
-        rows=tuple(
-            _row(cells, drawn, number, scores=scores[number], seed=seed) for number in range(count)
-        ),
+        rows=tuple(rows),
         pairs=_pairs(cells, drawn, scores, seed=seed),
         union=measure(cells, drawn, votes > 0, seed=seed),
         intersection=measure(cells, drawn, votes == count, seed=seed),

@@ -265,6 +265,13 @@ def _combinations(choices: SearchResult, names: Sequence[str]) -> _Section:
     return _Section(title="Combinations", rows=[head, *rows], notes=[f"{note}{limit_note}."])
 
 
+def _note_on_floor(choice: SearchChoice) -> str:
+    return (
+        f"No combination has a {_FLOORS[choice.aim]} of at least {percent(choice.floor)}; the "
+        f"highest is {percent(choice.reachable)}."
+    )
+
+
 def _choices(choices: SearchResult, names: Sequence[str], commands: Sequence[str]) -> _Section:
     single = names[choices.single]
     rows: list[Sequence[str]] = [("best", "rule", "systems", "P", "R", "F1", f"F1 less {single}")]
@@ -273,10 +280,7 @@ def _choices(choices: SearchResult, names: Sequence[str], commands: Sequence[str
     for choice, command in zip(choices.choices, commands, strict=True):
         selection = choice.chosen
         if selection is None:
-            notes.append(
-                f"No combination has a {_FLOORS[choice.aim]} of at least {percent(choice.floor)}; "
-                f"the highest is {percent(choice.reachable)}."
-            )
+            notes.append(_note_on_floor(choice))
             continue
         cells = (*_combined(selection.candidate, names), *_measured(selection.measured)[:3])
         rows.append((_aim(choice), *cells, _with_ends(selection.gain, signed=True)))

@@ -15,7 +15,7 @@ import msgspec
 
 from fascicle.core.arguments import check_argument, validate_documents
 from fascicle.core.document import GOLD, Document, Mention, unique
-from fascicle.core.mention import Fragments
+from fascicle.core.mention import Fragments, Span
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.rules import RuleName
@@ -309,6 +309,20 @@ class _Stream:
         return f"{text!r} at {at:,} of document {self.ids[number]!r}"
 
 
+def _home_of(
+    mention: Mention, identifier: str, ranges: Sequence[Span], ours: _Stream, names: tuple[str, str]
+) -> int:
+    """Returns the number of the gold document that contains a mention of another document.
+
+    Raises:
+        InputError: it reaches into the next one.
+    """
+    home = ours.document_at(ranges[0][0])
+    if ranges[-1][1] > ours.starts[home + 1]:
+        raise InputError(_across(mention, identifier, ours.ids[home], names))
+    return home
+
+
 def match_by_order(
     gold: Mapping[str, str],
     texts: Mapping[str, str],
@@ -341,9 +355,7 @@ def match_by_order(
     moved: dict[str, list[Mention]] = {identifier: [] for identifier in gold}
     visible = functools.cache(lambda number: _visible(ours.texts[number]))
     for identifier, mention, ranges in _mentions_in_stream(theirs, mentions):
-        home = ours.document_at(ranges[0][0])
-        if ranges[-1][1] > ours.starts[home + 1]:
-            raise InputError(_across(mention, identifier, ours.ids[home], names))
+        home = _home_of(mention, identifier, ranges, ours, names)
         spans = _out_of_stream(ranges, visible(home), ours.starts[home])
         moved[ours.ids[home]].append(msgspec.structs.replace(mention, spans=spans))
     return {identifier: unique(of_document)[0] for identifier, of_document in moved.items()}

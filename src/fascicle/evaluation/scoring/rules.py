@@ -204,13 +204,20 @@ def _sweep(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
         if number in used[side]:
             continue
         used[side].add(number)
-        candidates = waiting[1 - side]
-        while candidates and candidates[0][1] in used[1 - side]:
-            heapq.heappop(candidates)
-        if candidates:
-            used[1 - side].add(heapq.heappop(candidates)[1])
+        partner = _first_free(waiting[1 - side], used[1 - side])
+        if partner is not None:
+            used[1 - side].add(partner)
             pairs += 1
     return pairs
+
+
+def _first_free(waiting: list[tuple[int, int]], used: Collection[int]) -> int | None:
+    """Takes mentions from a heap until one has no partner; returns its number."""
+    while waiting:
+        _, number = heapq.heappop(waiting)
+        if number not in used:
+            return number
+    return None
 
 
 def _augment(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:

@@ -285,6 +285,15 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[str, ...]
 
 
+def _seconds(markers: Sequence[Done]) -> dict[str, Any]:
+    """Returns the seconds of all shards, and of their steps."""
+    steps = _sum(marker.steps for marker in markers)
+    return {
+        "seconds": round(sum(marker.seconds for marker in markers), 3),
+        "steps": {step: round(seconds, 3) for step, seconds in steps.items()},
+    }
+
+
 def sum_markers(folder: RunFolder, manifest: Manifest, markers: Iterable[Done]) -> Totals:
     """Sums the markers; only numbers of each marker stay in memory.
 
@@ -299,17 +308,14 @@ def sum_markers(folder: RunFolder, manifest: Manifest, markers: Iterable[Done]) 
         small.append(
             msgspec.structs.replace(marker, names={}, links={}, concepts={}, events=(), slowest=())
         )
-    reasons = Counter(
-        f"{record.step}: {record.error}" for record in current_quarantine(folder, manifest).values()
-    )
-    steps = _sum(marker.steps for marker in small)
+    quarantine = current_quarantine(folder, manifest).values()
+    reasons = Counter(f"{record.step}: {record.error}" for record in quarantine)
     return Totals(
         documents=manifest.documents,
         done=sum(marker.done for marker in small),
         quarantined=reasons.total(),
         characters=sum(marker.characters for marker in small),
-        seconds=round(sum(marker.seconds for marker in small), 3),
-        steps={step: round(seconds, 3) for step, seconds in steps.items()},
+        **_seconds(small),
         shards=len(manifest.shards),
         mentions=_sum(marker.mentions for marker in small),
         reasons=dict(reasons.most_common()),
@@ -432,11 +438,14 @@ def _page(totals: Totals) -> str:
     return f"<!doctype html>\n{tag('html', tag('head', head), body, lang='en')}\n"
 
 
-def _tables(totals: Totals) -> Iterator[Html]:
-    odd = [
+def _odd_shards(totals: Totals) -> list[tuple[object, ...]]:
+    return [
         (suspect.shard, suspect.last, suspect.type, suspect.mentions, suspect.expected)
         for suspect in totals.suspects
     ]
+
+
+def _tables(totals: Totals) -> Iterator[Html]:
     for title, names, rows in (
         ("Account", ("what", "number"), _account(totals).items()),
         ("Seconds by step", ("step", "seconds"), totals.steps.items()),
@@ -447,7 +456,7 @@ def _tables(totals: Totals) -> Iterator[Html]:
         (
             "Shards with odd counts",
             ("first shard", "last shard", "source/type", "mentions", "expected"),
-            odd,
+            _odd_shards(totals),
         ),
         ("Slowest documents", ("document", "seconds"), totals.slowest),
         ("Most frequent names", ("name/type", "mentions"), totals.names.items()),

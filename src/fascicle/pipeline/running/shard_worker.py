@@ -151,13 +151,11 @@ class ShardWorker:
         """
         killed = killed or {}
         begun = time.perf_counter()
-        # Before an update. The inputs were checked when the run went on, and need not be read for
-        # what is done already.
-        is_whole = self.manifest.format == _WHOLE
-        finished, are_all = self.folder.answered(shard) if is_whole else ({}, False)
-        documents = list(finished.values()) if are_all else self._reader.read(shard)
-        self.places = {document.id: at for at, document in enumerate(documents)}
-        self.through = 0, 0
+        documents, finished = self._read(shard)
+        self.places, self.through = (
+            {document.id: at for at, document in enumerate(documents)},
+            (0, 0),
+        )
         failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
         counts, aside = _Counts(), _Unwritten()
         saves = SavedResults(self.folder, shard, self.manifest)
@@ -173,6 +171,15 @@ class ShardWorker:
         marker = self._commit(shard, marker, self._records(failed, shard, attempt))
         saves.remove()
         return marker
+
+    def _read(self, shard: Shard) -> tuple[list[Document], Mapping[str, Document]]:
+        """Returns the documents of a shard, and the answers from before an update.
+
+        The inputs were checked when the run went on, and need not be read for what is done already.
+        """
+        is_whole = self.manifest.format == _WHOLE
+        finished, are_all = self.folder.answered(shard) if is_whole else ({}, False)
+        return list(finished.values()) if are_all else self._reader.read(shard), finished
 
     def _records(self, failed: Sequence[Result], shard: Shard, attempt: int) -> list[Quarantined]:
         """Returns the records of documents that failed, in the order of the shard."""

@@ -28,7 +28,7 @@ from fascicle.serving.endpoint import (
 )
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
-from fascicle.serving.records import KazuAnnotations, KazuDocument
+from fascicle.serving.records import KazuAnnotations, KazuDocument, RawAnswer
 from fascicle.serving.service import Service
 
 _BETWEEN: Final = "\n\n"
@@ -150,6 +150,11 @@ async def _annotate(
     for answer in answers:
         if (problem := answer.problem) is not None:
             raise ProblemError(problem.status, f"{answer.id}: {problem.detail}", code=problem.code)
+    return await _as_kazu(service, answers)
+
+
+async def _as_kazu(service: Service, answers: Sequence[RawAnswer]) -> list[KazuDocument]:
+    """Returns annotated documents in the form of Kazu."""
     annotated = [answer.document for answer in answers if isinstance(answer.document, msgspec.Raw)]
     content, _ = await write_file(service, annotated, format_named("kazu"))
     return [msgspec.json.decode(line, type=KazuDocument) for line in content.splitlines()]

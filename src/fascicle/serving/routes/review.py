@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord
-from fascicle.core.document import Mention
+from fascicle.core.document import Document, Mention
 from fascicle.serving.content import check_names
 from fascicle.serving.curation.decisions import After, Item, Remark, Step
 from fascicle.serving.curation.store import Store
@@ -136,6 +136,11 @@ async def agreement(request: Request, service: Service) -> Response:
     )
 
 
+def _finished_by(versions: Sequence[Versions], *names: str) -> list[Document]:
+    """Returns the documents that all of these curators have finished."""
+    return [each.document for each in versions if each.done.keys() >= set(names)]
+
+
 def _measure_agreement(store: Store, project: Project, who: NamedToken) -> Agreements:
     """Measures the agreement of curators on the documents that they have finished, of those that
     somebody may see.
@@ -147,11 +152,10 @@ def _measure_agreement(store: Store, project: Project, who: NamedToken) -> Agree
     visible = [each for each in every if sees_others(who, project, each.curators, each.done)]
     sides = {name: _gold_by_document(name, visible) for name in project.curators}
     pairs = []
-    for first, second in combinations(project.curators, 2):
-        shared = [each.document for each in visible if {first, second} <= each.done.keys()]
-        if shared:
-            numbers = agreement(shared, sides[first], sides[second])
-            pairs.append({"names": [first, second]} | numbers.as_dict())
+    for names in combinations(project.curators, 2):
+        if shared := _finished_by(visible, *names):
+            numbers = agreement(shared, *(sides[name] for name in names))
+            pairs.append({"names": list(names)} | numbers.as_dict())
     several = [each.document for each in visible if len(each.done) > 1]
     alpha = alphas(several, list(sides.values())) if several else {}
     by_type = {name: value.as_dict() for name, value in alpha.items() if name is not None}

@@ -24,6 +24,15 @@ BETWEEN: Final = "\ud800"  # a half of a surrogate pair, between the parts of a 
 _NUMBER: Final = re.compile("[0-9]{1,4}")  # of a column
 
 
+def _by_number(columns: Iterable[Column]) -> dict[Column, int]:
+    """Returns the places of columns that are numbers."""
+    return {
+        column: int(column)
+        for column in columns
+        if isinstance(column, int) or _NUMBER.fullmatch(column)
+    }
+
+
 def open_table(
     settings: SourceSettings,
     report: SourceReport,
@@ -61,11 +70,7 @@ def open_table(
     else:
         at, rows = _text(settings, report, needed, [*wished, *filters])
     if _are_numbers(needed):
-        at = {
-            column: int(column)
-            for column in (*needed, *wished, *filters)
-            if isinstance(column, int) or _NUMBER.fullmatch(column)
-        }
+        at = _by_number((*needed, *wished, *filters))
     _check_presence(settings, at, filters, required)
     width = 1 + max(at[column] for column in needed)
     last = max((at[column] for column in required), default=0)

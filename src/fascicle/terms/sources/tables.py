@@ -145,8 +145,7 @@ def read_table(
     if superseded:
         rows = _drop_superseded(rows, superseded, at, report)
     reading = _Rows(layout=layout, settings=settings, report=report, at=at)
-    identified = _identify(rows, at[columns.id], settings, report, identify)
-    yield from reading.records(identified)
+    yield from reading.records(_identify(rows, at[columns.id], settings, report, identify))
 
 
 def _drop_superseded(

@@ -113,13 +113,14 @@ def bench(
     _check_results(planned, os.fspath(grid), results)
     book = _Book(planned=planned, tell=tell)
     able = _able(_possible(planned, book), named=bool(options.only), book=book)
-    tasks = tasks_of(
-        grid_settings, able, results=results, threads=run_threads(options), deadline=deadline
-    )
+    tasks = [
+        msgspec.structs.replace(task, debug=options.debug)
+        for task in tasks_of(
+            grid_settings, able, results=results, threads=run_threads(options), deadline=deadline
+        )
+    ]
     _say_plan(grid_settings, planned, len(tasks), tell)
-    for event in run_tasks(
-        [msgspec.structs.replace(task, debug=options.debug) for task in tasks], jobs=options.jobs
-    ):
+    for event in run_tasks(tasks, jobs=options.jobs):
         _report(event, book, tell_more)
     for line in _mixed(planned, results):
         tell(line)

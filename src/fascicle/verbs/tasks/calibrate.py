@@ -152,11 +152,7 @@ def calibrate(
         OutputError: the folder exists.
     """
     options, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
-    path = scoring.input_path(gold)
-    if path == STDIN:
-        raise UsageError(
-            "the gold was given as standard input (-), but the model keeps its hash; give a file"
-        )
+    path = _path_of(gold)
     source = find_model(model)
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
     scored = scoring.scored_types(options.types)
@@ -169,10 +165,12 @@ def calibrate(
         gold_documents, training_hashes(source), path=path, model=manifest.name, cuts=cuts
     )
     documents = scored.of_gold(gold_documents, path=path)
-    predicted = _predict(predictor, documents, events, watch)
-    sha256 = source_sha256(path)
     work = _Fitting(
-        documents=documents, found=predicted, wanted=scored, chosen_on=sha256, apart=predictor.apart
+        documents=documents,
+        found=_predict(predictor, documents, events, watch),
+        wanted=scored,
+        chosen_on=source_sha256(path),
+        apart=predictor.apart,
     )
     notes = list(_notes(manifest, documents, settings=options))
     try:
@@ -192,6 +190,15 @@ def calibrate(
         calibrated,
         manifest=write_copy(source, decided, output, card=_card(calibrated), overwrite=overwrite),
     )
+
+
+def _path_of(gold: scoring.File) -> str:
+    path = scoring.input_path(gold)
+    if path == STDIN:
+        raise UsageError(
+            "the gold was given as standard input (-), but the model keeps its hash; give a file"
+        )
+    return path
 
 
 def describe_calibration(calibration: Calibration) -> list[str]:

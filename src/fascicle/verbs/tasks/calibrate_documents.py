@@ -113,10 +113,8 @@ def calibrate_documents(  # noqa: PLR0913
     taught = _taught(source, predictor.name, stated=untaught)
     answered, hashes, compared = [], {}, 0
     for own, request in zip(names, gold, strict=True):
-        path, documents = (
-            scoring.input_path(request),
-            scoring.open_gold(request, events=events).documents,
-        )
+        path = scoring.input_path(request)
+        documents = scoring.open_gold(request, events=events).documents
         scoring.check_no_training_text(
             documents, taught, path=path, model=predictor.name, cuts=cuts
         )
@@ -126,12 +124,9 @@ def calibrate_documents(  # noqa: PLR0913
     fitted = fit_documents(
         answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=known_names(before)
     )
-    fitted = replace(
-        fitted,
-        decision=_keep_names(
-            fitted.decision, before, untaught=None if taught is None else compared
-        ),
-    )
+    untaught_texts = None if taught is None else compared
+    decision = _keep_names(fitted.decision, before, untaught=untaught_texts)
+    fitted = replace(fitted, decision=decision)
     manifest = with_name(predictor.with_document(fitted.decision).manifest, name)
     copy = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
     notes = (*fitted.notes, *_strange(answered, predictor.types))

@@ -353,16 +353,21 @@ def _own_sources(own: str | os.PathLike[str], kind: str) -> dict[str, SourceSett
     titles = [title.strip() for title in next(rows, [])]
     at = titles.index("type") if "type" in titles else len(titles)
     types = {row[at].strip(): row[at].strip() for row in rows if len(row) > at and row[at].strip()}
+    settings = SourceSettings(
+        path=str(own), reader="table", type=kind, types=types, columns=_own_columns(titles)
+    )
+    return {_OWN: settings}
+
+
+def _own_columns(titles: Sequence[str]) -> ColumnSettings:
+    """Returns the columns of a list of own names, by their titles."""
     columns: dict[str, Any] = {
         "id": "concept" if "concept" in titles else "id",
         "name": "surface" if "surface" in titles else "name",
         **{title: title for title in _ONE if title in titles},
         **{title: (title,) for title in _SEVERAL if title in titles},
     }
-    settings = SourceSettings(
-        path=str(own), reader="table", type=kind, types=types, columns=ColumnSettings(**columns)
-    )
-    return {_OWN: settings}
+    return ColumnSettings(**columns)
 
 
 def _parts(linker: str | os.PathLike[str] | None, base: Pack) -> Sequence[LinkerPart]:

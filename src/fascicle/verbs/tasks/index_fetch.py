@@ -277,14 +277,8 @@ def _keep(
         part.begin()
         _receive(row.url, remote, stream, part, end=end)
         sha256 = file_facts(part_paths(path)[0])[1]
-        if before is not None and before.sha256 != sha256 and not overwrite:
-            raise InputError(
-                f"{_host_of(row.url)} is another file than on {before.fetched} (SHA-256 {sha256}, "
-                "before "
-                f"{before.sha256}); see {row.page} for what changed, and take it with "
-                "overwrite=True",
-                code="damaged",
-            )
+        if before is not None and not overwrite:
+            _check_same(row, before, sha256)
     same = before is not None and before.sha256 == sha256
     fetched = Fetched(
         path=str(path),
@@ -295,12 +289,29 @@ def _keep(
         date=remote.date or now,
         fetched=before.fetched if before is not None and same else now,
     )
-    with atomic_writer(record, overwrite=True) as stream:
-        stream.write(
-            msgspec.json.format(msgspec.json.encode({**_records(record), name: fetched}), indent=2)
-            + b"\n"
-        )
+    _add_record(record, name, fetched)
     return fetched
+
+
+def _check_same(row: Vocabulary, before: Fetched, sha256: str) -> None:
+    """Refuses a file whose content is not that of the fetch before.
+
+    Raises:
+        InputError: it is another one.
+    """
+    if before.sha256 != sha256:
+        raise InputError(
+            f"{_host_of(row.url)} is another file than on {before.fetched} (SHA-256 {sha256}, "
+            f"before {before.sha256}); see {row.page} for what changed, and take it with "
+            "overwrite=True",
+            code="damaged",
+        )
+
+
+def _add_record(record: Path, name: str, fetched: Fetched) -> None:
+    content = msgspec.json.encode({**_records(record), name: fetched})
+    with atomic_writer(record, overwrite=True) as stream:
+        stream.write(msgspec.json.format(content, indent=2) + b"\n")
 
 
 def source_table(name: str, found: Fetched, *, table: str | os.PathLike[str] = PUBLIC) -> str:

@@ -219,6 +219,13 @@ def _types_in(request: LabelRequest) -> tuple[str, ...]:
     return tuple(sorted(types))
 
 
+def _note_on_scores(name: str) -> str:
+    return (
+        f"note: {name} says how probable the mentions of its answer are, and nothing of those "
+        "below its threshold, which soft labels read as 0; a tagger says how probable every tag is"
+    )
+
+
 def label_files(
     request: LabelRequest,
     *,
@@ -258,11 +265,7 @@ def label_files(
     )
     predictor = _teacher(request) if open_predictor is None else open_predictor()
     if predictor.tag_space.meaning == "mention-score":
-        listener.tell(
-            f"note: {predictor.name} says how probable the mentions of its answer are, and "
-            "nothing of those below its "
-            "threshold, which soft labels read as 0; a tagger says how probable every tag is"
-        )
+        listener.tell(_note_on_scores(predictor.name))
     work = _Work(
         request=request,
         predictor=predictor,

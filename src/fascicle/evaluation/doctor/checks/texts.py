@@ -211,15 +211,24 @@ class _Repeats:
     count: Counter[_Words]
 
 
-def ambiguous_string(corpus: Corpus) -> HitsOrNotes:
-    """Strings with several types; the hit is at the first mention of the rarest type."""
+_FirstMentions = dict[tuple[str, str], tuple[CheckedDocument, Mention]]
+
+
+def _types_of_strings(corpus: Corpus) -> tuple[dict[str, Counter[str]], _FirstMentions]:
+    """Returns how often each string has each type, and the first mention of both."""
     types: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    first: dict[tuple[str, str], tuple[CheckedDocument, Mention]] = {}
+    first: _FirstMentions = {}
     for item in corpus.items:
         for mention in item.mentions:
             text = _line(mention.text_in(item.text))
             types[text][mention.type] += 1
             first.setdefault((text, mention.type), (item, mention))
+    return types, first
+
+
+def ambiguous_string(corpus: Corpus) -> HitsOrNotes:
+    """Strings with several types; the hit is at the first mention of the rarest type."""
+    types, first = _types_of_strings(corpus)
     ambiguous = [(text, counts) for text, counts in types.items() if len(counts) > 1]
     for text, counts in sorted(ambiguous, key=lambda pair: (-pair[1].total(), pair[0])):
         ranked = counts.most_common()

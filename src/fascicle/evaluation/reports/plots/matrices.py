@@ -60,6 +60,13 @@ class Matrix:
     near: Ints
 
 
+def _most_frequent_first(rows: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the types of a table of scores, ordered by their mentions in the gold."""
+    return tuple(
+        sorted(rows, key=lambda name: (-rows[name]["gold"], -rows[name]["predicted"], name))
+    )
+
+
 def confusion_matrix(system: SystemPart) -> Matrix:
     """Returns the matrix of one system.
 
@@ -67,9 +74,7 @@ def confusion_matrix(system: SystemPart) -> Matrix:
         system: an entry of ``"systems"`` of a report.
     """
     strict, errors = system["scores"]["rules"]["strict"]["types"], system["errors"]
-    types = tuple(
-        sorted(strict, key=lambda name: (-strict[name]["gold"], -strict[name]["predicted"], name))
-    )
+    types = _most_frequent_first(strict)
     places = {name: at for at, name in enumerate(types)}
     counts = np.zeros((len(types) + 1, len(types) + 1), dtype=np.int64)
     near = np.zeros(len(types), dtype=np.int64)
