@@ -134,8 +134,7 @@ def load_plugin(group: str, name: str, *, make: Callable[[Any], Any] | None = No
     if lacks := [part for part in _parts(group) if part not in has]:
         raise PluginError(
             f"{_title(entry, group)} lacks {', '.join(lacks)}, which a {GROUPS[group].__name__} "
-            "must have; update or "
-            "remove that package",
+            "must have; update or remove that package",
             key=name,
         )
     for part, value in has.items():
@@ -143,8 +142,7 @@ def load_plugin(group: str, name: str, *, make: Callable[[Any], Any] | None = No
         if not fits(value):
             raise PluginError(
                 f"{_title(entry, group)} has {shorten(repr(value))} as its {part}, which must be "
-                f"{allowed}; correct "
-                "it, or remove that package",
+                f"{allowed}; correct it, or remove that package",
                 key=name,
             )
     return plugin

@@ -248,9 +248,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             self._check_parts(parts)
         except (TypeError, AttributeError) as error:
             raise ValueError(
-                f"document {self.id!r} has a part of the wrong type ({error}); its text is a "
-                "str, its mentions are "
-                "Mention objects"
+                f"document {self.id!r} has a part of the wrong type ({error}); its text is a str, "
+                "its mentions are Mention objects"
             ) from None
 
     def __iter__(self) -> Iterator[TextMention]:

@@ -185,8 +185,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
             if self.nil and (self.id or self.name or self.curie):
                 raise ValueError(
                     f"a NIL link names no entry, but id={self.id!r}, name={self.name!r} and "
-                    f"curie={self.curie!r} were "
-                    "given; leave them empty, or leave out nil"
+                    f"curie={self.curie!r} were given; leave them empty, or leave out nil"
                 )
             if self.curie and not is_curie(self.curie):
                 raise ValueError(
@@ -276,15 +275,13 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
                 math.isfinite(self.score) and 0.0 <= self.score <= 1.0
             ):
                 raise ValueError(
-                    f"the score {self.score} of the mention at {self.spans} must be a "
-                    "probability from 0 to 1; divide "
-                    "percentages by 100"
+                    f"the score {self.score} of the mention at {self.spans} must be a probability "
+                    "from 0 to 1; divide percentages by 100"
                 )
         except (TypeError, AttributeError):
             raise ValueError(
-                "a mention has spans, a tuple of (start, end), a type, and a score or None; "
-                "given were "
-                f"{self.spans!r}, {self.type!r} and {self.score!r}"
+                "a mention has spans, a tuple of (start, end), a type, and a score or None; given "
+                f"were {self.spans!r}, {self.type!r} and {self.score!r}"
             ) from None
 
     @property

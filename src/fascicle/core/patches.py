@@ -124,8 +124,7 @@ def _without(
         if new.source != key[0]:
             raise ValueError(
                 f"{step} replaces a mention of the source {key[0]!r} by one of {new.source!r}; "
-                "keep the source, or "
-                "drop the one and add the other"
+                "keep the source, or drop the one and add the other"
             )
         is_there = new.key in remaining  # then the old mention is only dropped
         remaining.setdefault(new.key, new)
@@ -154,9 +153,8 @@ def _check_keys(
         if key[0] not in drops:
             allowed = ", ".join(map(repr, sorted(drops))) or "none"
             raise ValueError(
-                f"{step} drops or replaces a mention of the source {key[0]!r}; the sources that "
-                "it declares for that "
-                f"are {allowed}"
+                f"{step} drops or replaces a mention of the source {key[0]!r}; the sources that it "
+                f"declares for that are {allowed}"
             )
         if key not in present or count > 1:
             why = "more than once" if key in present else "but the document has no such mention"

@@ -293,8 +293,7 @@ def _gpu(runtime: Any, path: str | Path, device: str) -> str:
     if _ON_GPU not in runtime.get_available_providers():
         raise UsageError(
             f"{path} is an export, and takes the device {device!r} only with the package "
-            "onnxruntime-gpu; install it "
-            "in place of onnxruntime, or leave out the device"
+            "onnxruntime-gpu; install it in place of onnxruntime, or leave out the device"
         )
     if hasattr(runtime, "preload_dlls"):  # of the packages of NVIDIA, or of torch
         with redirect_stdout(StringIO()):  # where it says which libraries it does not find

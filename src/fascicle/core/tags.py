@@ -59,8 +59,7 @@ def split_tag(tag: str) -> tuple[str, str]:
         advice = tag_advice(tag)
         raise ValueError(
             f"tag {tag!r} is not 'O' or one of the prefixes B, I, E, L, S, U, a hyphen and a "
-            f"type{'; ' * bool(advice)}"
-            f"{advice}"
+            f"type{'; ' * bool(advice)}{advice}"
         )
     return tag[0], tag[2:]
 

@@ -69,8 +69,7 @@ class _Component:
         if self._saved not in ("", model.fingerprint):
             raise ModelError(
                 f"the pipeline was saved with another {model.name} than the one that is here, "
-                "which gives other "
-                "answers; put that one back, or make the pipeline again"
+                "which gives other answers; put that one back, or make the pipeline again"
             )
         return model
 

@@ -71,11 +71,9 @@ class ConsecutiveFailures:
         self.count = self.count + 1 if result.failure else 0
         if result.failure and self.count >= self.most:
             raise PluginError(
-                f"the step {result.failure.step!r} failed at {plural(self.count, 'document')} in "
-                "a row, last "
-                f"with {result.failure.error}: {result.failure.message}; correct the step, or "
-                "raise "
-                "limits.failures",
+                f"the step {result.failure.step!r} failed at {plural(self.count, 'document')} in a "
+                f"row, last with {result.failure.error}: {result.failure.message}; correct the "
+                "step, or raise limits.failures",
                 key=result.failure.step,
             )
 
@@ -120,9 +118,8 @@ class Pipeline:
             own = getattr(getattr(step, "predictor", None), "segmenter", self.segmenter)
             if own != self.segmenter:
                 raise RecipeError(
-                    f"the model of the step {step.name!r} reads words as {own} cuts them, and "
-                    "the pipeline cuts them "
-                    f"as {self.segmenter}; set segmenter = {own!r}",
+                    f"the model of the step {step.name!r} reads words as {own} cuts them, and the "
+                    f"pipeline cuts them as {self.segmenter}; set segmenter = {own!r}",
                     at=self.name,
                     key="segmenter",
                 )
@@ -249,8 +246,7 @@ class Pipeline:
                 listing = ", ".join(sorted(mentions)) or "nothing"
                 raise RecipeError(
                     f"answers[{number}]: {missing[0]!r} is not found in {answer.text!r}, but "
-                    f"{listing}; correct the "
-                    "pipeline, or the answer",
+                    f"{listing}; correct the pipeline, or the answer",
                     at=self.name,
                     key="answers",
                 )
@@ -322,9 +318,8 @@ def _check_layers(steps: Sequence[Step], *, layers: set[str] | None, origin: str
         if layers is not None and own is not None and (unknown := sources - layers):
             allowed = ", ".join(sorted(layers)) or "none"
             raise RecipeError(
-                f"the step {step.name!r} asks for mentions of {sorted(unknown)[0]!r}; the "
-                "sources before it are "
-                f"{allowed}",
+                f"the step {step.name!r} asks for mentions of {sorted(unknown)[0]!r}; the sources "
+                f"before it are {allowed}",
                 at=origin,
                 key=step.name,
             )

@@ -300,8 +300,7 @@ def _decoded(line: bytes, kind: type[Any]) -> Any:
 
 _PROGRAM: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from fascicle.pipeline.process "
-    "import serve; "
-    "sys.exit(serve(sys.argv[2]))"
+    "import serve; sys.exit(serve(sys.argv[2]))"
 )
 
 

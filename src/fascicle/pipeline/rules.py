@@ -237,8 +237,7 @@ class Rules:
             if sorted(names) != sorted(test.find):
                 raise RecipeError(
                     f"{place} fails its own test: in {test.text!r} it finds {list(names)} instead "
-                    "of "
-                    f"{list(test.find)}; correct the rule or the test",
+                    f"of {list(test.find)}; correct the rule or the test",
                     key=self.name,
                 )
 

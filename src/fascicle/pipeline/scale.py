@@ -112,8 +112,7 @@ def pool_on(address: str) -> StartPool:
     if address and not _ADDRESS.fullmatch(address):
         raise UsageError(
             f"ray={address!r} is not an address of a cluster; give HOST:PORT, auto, local or "
-            "nothing, and start the "
-            "run on a machine of the cluster"
+            "nothing, and start the run on a machine of the cluster"
         )
     _installed()
     return partial(Cluster, address=address)
@@ -241,17 +240,15 @@ class Cluster:
             if self._bad_starts >= STARTS:
                 raise WorkersError(
                     f"{self._bad_starts} stations in a row ended before they did anything "
-                    f"({reason}); is Fascicle "
-                    "installed on all machines of the cluster?"
+                    f"({reason}); is Fascicle installed on all machines of the cluster?"
                 )
             return
         name = station.shard.name
         self._deaths[name] += 1
         if self._deaths[name] >= _DEATHS:
             raise WorkersError(
-                f"{self._deaths[name]} stations ended at shard {name} ({reason}); check the "
-                "memory of the machines "
-                "and limits.memory, and continue with resume=True"
+                f"{self._deaths[name]} stations ended at shard {name} ({reason}); check the memory "
+                "of the machines and limits.memory, and continue with resume=True"
             )
         self._left.appendleft(station.shard)
 
@@ -263,10 +260,9 @@ class Cluster:
             free = self._ray.cluster_resources()
             raise WorkersError(
                 "no machine of the cluster had a place for a worker within "
-                f"{self._limits.start:,.0f} s; it has "
-                f"{plural(int(free.get('CPU', 0)), 'CPU')} and "
-                f"{int(free.get('memory', 0)) >> 20:,} MiB, and a worker "
-                f"needs 1 CPU and limits.memory = {self._limits.memory:,} MiB"
+                f"{self._limits.start:,.0f} s; it has {plural(int(free.get('CPU', 0)), 'CPU')} and "
+                f"{int(free.get('memory', 0)) >> 20:,} MiB, and a worker needs 1 CPU and "
+                f"limits.memory = {self._limits.memory:,} MiB"
             )
 
 

@@ -92,9 +92,8 @@ def with_end_rule(predictor: Annotator, ends: Ends | None) -> Annotator:
     if isinstance(predictor, RuledPredictor) and (rules := predictor.rules.document):
         return predictor.with_document(rules.with_ends(ends))
     raise UsageError(
-        f"{predictor.name} has no decision for documents, so it has no choice {ends!r}; leave "
-        "out ends, or give a "
-        "model with such a decision"
+        f"{predictor.name} has no decision for documents, so it has no choice {ends!r}; leave out "
+        "ends, or give a model with such a decision"
     )
 
 

@@ -47,9 +47,8 @@ def make_reader(folder: Path, manifest: Manifest) -> DocumentReader:
         return read_documents
     if facts.shapes not in ("", SHAPES):
         raise ModelError(
-            f"the model {manifest.name} reads case patterns of the version {facts.shapes!r}; "
-            "this release knows "
-            f"{SHAPES}: export it again",
+            f"the model {manifest.name} reads case patterns of the version {facts.shapes!r}; this "
+            f"release knows {SHAPES}: export it again",
             file=str(folder),
             code="version",
         )

@@ -306,8 +306,7 @@ def find_linker(
         linkers = ", ".join(map(str, as_places(linker)))
         raise UsageError(
             f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker "
-            f"{linkers} only have "
-            f"concepts of {covered}; leave the linker out, or give another one"
+            f"{linkers} only have concepts of {covered}; leave the linker out, or give another one"
         )
     return opener
 

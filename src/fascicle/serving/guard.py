@@ -75,8 +75,7 @@ class PieceResponse(Response):
 PAGE: Final = "/page/"  # files of the page are below it
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src "
-    "'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS: Final = (
     ("X-Content-Type-Options", "nosniff"),

@@ -403,6 +403,5 @@ def _split_answers(result: messages.Result, count: int) -> Sequence[WorkerAnswer
 def _start_error(error: WorkerEndedError) -> WorkersError:
     return WorkersError(
         f"the worker ended while it loaded the pipeline ({error.reason}); check limits.start and "
-        "limits.memory, or "
-        "run fascicle pipeline check"
+        "limits.memory, or run fascicle pipeline check"
     )

@@ -358,8 +358,7 @@ def _read_file(order: ReadFile) -> FileRead:
         if len(documents) == order.documents or characters > order.characters:
             raise InputError(
                 f"the file has more than {plural(order.documents, 'document')}, or more than "
-                f"{order.characters:,} "
-                "characters; divide it, or send it as a job",
+                f"{order.characters:,} characters; divide it, or send it as a job",
                 code="too-large",
             )
         documents.append(msgspec.Raw(codec.encode(document)))

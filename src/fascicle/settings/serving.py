@@ -51,8 +51,7 @@ class Project(Settings, frozen=True, kw_only=True):
         if self.per_document > len(self.curators):
             raise ValueError(
                 f"per_document = {self.per_document}, and there are only {len(self.curators)} "
-                "curators: name more, or "
-                "give 0 for all"
+                "curators: name more, or give 0 for all"
             )
 
     def assigned(self, document: str) -> tuple[str, ...]:
@@ -205,9 +204,8 @@ class ServeSettings:
             or not self.token.isprintable()
         ):
             raise UsageError(
-                f"a token has at least {_LEAST_TOKEN} printable characters of ASCII; make one, "
-                "for example with "
-                "openssl rand -hex 32"
+                f"a token has at least {_LEAST_TOKEN} printable characters of ASCII; make one, for "
+                "example with openssl rand -hex 32"
             )
 
     @property

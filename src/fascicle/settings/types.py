@@ -394,8 +394,7 @@ def _refuse_twins(types: Sequence[TypeDescription]) -> None:
             if text and other != described.name:
                 raise ValueError(
                     f"the types {other!r} and {described.name!r} have the same {kind}: no model "
-                    "could tell them apart; "
-                    "say what belongs to each in other words"
+                    "could tell them apart; say what belongs to each in other words"
                 )
 
 

@@ -334,8 +334,7 @@ def _check_type(entry: DictionaryEntry, rule: MatchingRule) -> None:
     if not entry.type and not rule.untyped:
         raise UsageError(
             f"the phrase {entry.name!r} has no type, and the rule {rule.name!r} takes none of "
-            "these: leave the "
-            "dictionary of untyped phrases out, or choose another rule"
+            "these: leave the dictionary of untyped phrases out, or choose another rule"
         )
 
 

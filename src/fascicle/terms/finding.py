@@ -70,8 +70,7 @@ def open_packs(
         if name in packs:
             raise UsageError(
                 f"{packs[name].folder} and {folder} are both called {name!r}, and their mentions "
-                "could not be told "
-                "apart; give one of them, or build it again under another name"
+                "could not be told apart; give one of them, or build it again under another name"
             )
         packs[name] = pack
     return PackRecogniser(packs, settings=settings)

@@ -86,8 +86,7 @@ class TsvOptions:
         if min(columns) < 0 or len(set(columns)) < len(columns):
             raise UsageError(
                 f"the columns {', '.join(map(str, columns))} are not allowed: name and type need "
-                "columns of their own, "
-                "counted from 0"
+                "columns of their own, counted from 0"
             )
         if self.type and self.type_column is not None:
             raise UsageError(

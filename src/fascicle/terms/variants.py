@@ -14,13 +14,10 @@ from typing import Final, NamedTuple
 
 _AMINO_ACIDS: Final = (
     "A Ala alanine,C Cys cysteine,D Asp aspartic acid|aspartate,E Glu glutamic acid|glutamate,F "
-    "Phe phenylalanine,"
-    "G Gly glycine,H His histidine,I Ile isoleucine,K Lys lysine,L Leu leucine,M Met methionine,N "
-    "Asn asparagine,"
-    "P Pro proline,Q Gln glutamine,R Arg arginine,S Ser serine,T Thr threonine,V Val valine,W Trp "
-    "tryptophan,"
-    "Y Tyr tyrosine,U Sec selenocysteine,X Ter stop codon|termination "
-    "codon|stop|amber|ochre|opal|\\*"
+    "Phe phenylalanine,G Gly glycine,H His histidine,I Ile isoleucine,K Lys lysine,L Leu leucine,M "
+    "Met methionine,N Asn asparagine,P Pro proline,Q Gln glutamine,R Arg arginine,S Ser serine,T "
+    "Thr threonine,V Val valine,W Trp tryptophan,Y Tyr tyrosine,U Sec selenocysteine,X Ter stop "
+    "codon|termination codon|stop|amber|ochre|opal|\\*"
 )
 _BASES: Final = (
     "A adenine|adenosine,C cytosine|cytidine,G guanine|guanosine,T thymine|thymidine,U "

@@ -71,9 +71,8 @@ def count_cooccurrence(
     keys, values = _near(numbered, window=window, size=len(words))
     if not len(keys):
         raise InputError(
-            f"no two of {plural(len(words), 'word')} occur near each other in the text; give "
-            "more text, or keep "
-            "rarer words"
+            f"no two of {plural(len(words), 'word')} occur near each other in the text; give more "
+            "text, or keep rarer words"
         )
     rows, columns = np.divmod(keys, len(words))
     return _Cooccurrence(

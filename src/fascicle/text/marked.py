@@ -437,6 +437,5 @@ def _refuse_twins(
         if other.type != text.type:
             raise RecipeError(
                 f"{other.what} and {text.what} are the same pieces to {origin}, which could not "
-                "tell the types apart: "
-                "say what belongs to each in other words"
+                "tell the types apart: say what belongs to each in other words"
             )

@@ -130,45 +130,33 @@ _BEFORE_NUMBER = _word_set("no nos nr vol vols pp pg ch chap sec sect tab art su
 # May end a sentence, but only if the next word commonly begins one.
 _ABBREVIATIONS = _word_set(
     "al etc inc ltd co corp pharm univ dept sp spp ssp subsp var cv jr sr eds ed incl resp esp est "
-    "no "
-    "jan feb mar apr jun jul aug sep sept oct nov dec "
-    "acad am ann annu appl arch assoc biochem biol br chem chr clin commun curr dev engl eur exp "
-    "genet hum int "
-    "invest j jpn lett med mol mutat nat natl neurol neurosci opin phys physiol proc psychiatry "
-    "res rev sci soc suppl "
-    "surg symp ther"
+    "no jan feb mar apr jun jul aug sep sept oct nov dec acad am ann annu appl arch assoc biochem "
+    "biol br chem chr clin commun curr dev engl eur exp genet hum int invest j jpn lett med mol "
+    "mutat nat natl neurol neurosci opin phys physiol proc psychiatry res rev sci soc suppl surg "
+    "symp ther"
 )
 # A single capital after one of these is a name (vitamin C), not an initial.
 _LETTERED = _word_set(
     "actinomycin alpha apolipoprotein arm beta case cathepsin class cohort complex cyclosporin "
-    "cytochrome degrees "
-    "delta experiment factor family fragile gamma grade group groups haplotype hepatitis "
-    "immunoglobulin influenza "
-    "kappa mitomycin panel part patient phase poly protein stage subtype study table type types "
-    "virus vitamin"
+    "cytochrome degrees delta experiment factor family fragile gamma grade group groups haplotype "
+    "hepatitis immunoglobulin influenza kappa mitomycin panel part patient phase poly protein "
+    "stage subtype study table type types virus vitamin"
 )
 _LETTERED_NAME = re.compile(r".*\W")  # what precedes the last part of NF-kappa B, (type B
 _STARTERS = _word_set(
     "a additionally after all also although among an and another as at based because before both "
-    "but by compared "
-    "consequently conversely data despite due during each either even finally first five following "
-    "for four from "
-    "furthermore given hence he her here his how however i if importantly in indeed interestingly "
-    "it its many moreover "
-    "most mutations my neither nevertheless no none nor notably of on one only other our overall "
-    "patients previous "
-    "recently results several she similarly since six so some subsequently such taken ten that the "
-    "their then there "
-    "therefore these they this those three through thus to together two under unlike until using "
-    "we what when whereas "
-    "whether which while who why with within without you"
+    "but by compared consequently conversely data despite due during each either even finally "
+    "first five following for four from furthermore given hence he her here his how however i if "
+    "importantly in indeed interestingly it its many moreover most mutations my neither "
+    "nevertheless no none nor notably of on one only other our overall patients previous recently "
+    "results several she similarly since six so some subsequently such taken ten that the their "
+    "then there therefore these they this those three through thus to together two under unlike "
+    "until using we what when whereas whether which while who why with within without you"
 )
 _SECTION_NAMES = _word_set(
     "abstract acknowledgements acknowledgments aim aims background conclusion conclusions "
-    "discussion funding "
-    "introduction keywords limitations method methods objective objectives purpose references "
-    "result results summary "
-    "title"
+    "discussion funding introduction keywords limitations method methods objective objectives "
+    "purpose references result results summary title"
 )
 _LINE_BREAK = re.compile(r"\r\n?+|[\n\x85\u2028\u2029]")
 _BULLET = re.compile(r"\s*+(?:[*•‣◦▪-]|\(?\d{1,2}[.)])\s+\S")

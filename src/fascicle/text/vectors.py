@@ -60,9 +60,8 @@ class VectorReport:
         sentences = []
         if self.duplicates:
             sentences.append(
-                f"left out: {plural(self.duplicates, 'row')} of vectors with a word that was "
-                "there before "
-                f"(the first in line {self.first_duplicate:,})"
+                f"left out: {plural(self.duplicates, 'row')} of vectors with a word that was there "
+                f"before (the first in line {self.first_duplicate:,})"
             )
         if self.not_utf8:
             sentences.append(
@@ -72,9 +71,8 @@ class VectorReport:
         if self.announced:
             total = self.rows + self.duplicates + self.not_utf8
             sentences.append(
-                f"the first line of the file of vectors says {plural(self.announced, 'row')}, "
-                "but it has "
-                f"{total:,}: it may be cut off"
+                f"the first line of the file of vectors says {plural(self.announced, 'row')}, but "
+                f"it has {total:,}: it may be cut off"
             )
         return sentences
 
@@ -102,8 +100,7 @@ class StaticVectors:
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix) or not self.matrix.size:
             raise InputError(
                 f"{plural(len(self.words), 'word')} and vectors of the shape {self.matrix.shape} "
-                "are not a table "
-                "of vectors; give one row for each word"
+                "are not a table of vectors; give one row for each word"
             )
 
     @property
@@ -204,8 +201,7 @@ def read_vectors(
     if dimension is not None and cached.dimension != dimension:
         raise FormatError(
             f"the vectors of {path} have {plural(cached.dimension, 'number')} each, where "
-            f"{dimension} are asked "
-            "for; give another file, or the dimension of this one"
+            f"{dimension} are asked for; give another file, or the dimension of this one"
         )
     return cached
 
@@ -328,9 +324,8 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats3
     """Parses a row; returns its word and its numbers."""
     if dimension < 1:
         raise FormatError(
-            "a row without numbers, or with other marks than blanks between them; a row is a "
-            "word and its "
-            "numbers, with one blank between any two",
+            "a row without numbers, or with other marks than blanks between them; a row is a word "
+            "and its numbers, with one blank between any two",
             at=place,
         )
     if len(parts) < dimension + 1:
@@ -347,8 +342,7 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats3
     if b" " in name and _is_number(name.rpartition(b" ")[2]):
         raise FormatError(
             f"a row with more than {plural(dimension, 'number')}, which the vectors of this file "
-            "have; "
-            "give each word one row with all its numbers",
+            "have; give each word one row with all its numbers",
             at=place,
         )
     try:

@@ -146,25 +146,22 @@ def _of_the_same(
     ):
         if ids:
             raise InputError(
-                f"{lacking} lacks {some_documents(ids, limit=5)} that {other} has; agreement "
-                "needs documents that both "
-                "annotated (documents without a name are called after their file: give both "
-                "files the same name)"
+                f"{lacking} lacks {some_documents(ids, limit=5)} that {other} has; agreement needs "
+                "documents that both annotated (documents without a name are called after their "
+                "file: give both files the same name)"
             )
     notes = []
     if missing:
         notes.append(
             f"{second.path} names {len(second.mentions):,} of {plural(len(first), 'document')}; "
-            "the others count as "
-            "annotated"
+            "the others count as annotated"
         )
     return {identifier: second.mentions.get(identifier, ()) for identifier in first}, notes
 
 
 _NO_MEANING: Final = (
     "report train train_where unreachable_for model distributions threads interval allow_missing "
-    "types gold_column "
-    "pred_column links linker pack prefix at_least pipeline map"
+    "types gold_column pred_column links linker pack prefix at_least pipeline map"
 )
 
 
@@ -286,9 +283,7 @@ def _cells(number: Number) -> tuple[str, str]:
 def _notes(agreement: Agreement, unit: str) -> list[str]:
     notes = [
         f"Over {plural(agreement.documents, 'document')} with {plural(agreement.words, 'word')}; "
-        "all "
-        "numbers but "
-        "counts times 100.",
+        "all numbers but counts times 100.",
         f"Intervals: {agreement.level:.0%}, bootstrap over {unit}s, "
         f"{plural(agreement.resamples, 'draw')}, seed {agreement.seed}.",
         "A word is marked by the types of the mentions that touch it. Kappa over all words is "
@@ -298,8 +293,7 @@ def _notes(agreement: Agreement, unit: str) -> list[str]:
     if agreement.wordless_mentions:
         notes.append(
             f"{plural(agreement.wordless_mentions, 'mention touches', 'mentions touch')} no word; "
-            "they count among the "
-            "mentions only."
+            "they count among the mentions only."
         )
     rows = [
         *agreement.mentions.values(),

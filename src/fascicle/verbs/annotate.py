@@ -45,9 +45,8 @@ from fascicle.verbs.tasks.annotate import (
 )
 
 _MODEL = (
-    "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a "
-    "name in each "
-    "row), a plug-in, or a term pack of index build; several packs are allowed; default: "
+    "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name "
+    "in each row), a plug-in, or a term pack of index build; several packs are allowed; default: "
     f"{DEFAULT_MODEL}"
 )
 _OF_DOCUMENTS = ("output", "format", "json", "segments", "abbreviations", "resume", "strict")
@@ -138,8 +137,7 @@ def _request_of(args: Options) -> AnnotateRequest:
         if args.link and args.link[-1] != DEFAULT_LINKER:
             raise UsageError(
                 f"nothing to annotate was given, for --link took {args.link[-1]} as its linker; "
-                "name files before "
-                f"--link, or write --link={DEFAULT_LINKER}"
+                f"name files before --link, or write --link={DEFAULT_LINKER}"
             )
         raise UsageError(
             "nothing to annotate was given; name files or folders, - for standard input, or "

@@ -41,8 +41,7 @@ from fascicle.verbs.tasks.calibrate_documents import DocumentCalibrated, calibra
 
 _OPTIMISTIC = (
     "These numbers are of the documents that all of it was fitted on, so they are optimistic; "
-    "score the new model on "
-    "others."
+    "score the new model on others."
 )
 
 

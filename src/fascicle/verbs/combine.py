@@ -174,9 +174,8 @@ def _texts(
     lacking = [identifier for identifier in union if identifier not in documents]
     if lacking:
         raise InputError(
-            f"{texts.path} lacks {some_documents(lacking)} of the predictions; give the texts "
-            "that were predicted on, "
-            "with the same document ids"
+            f"{texts.path} lacks {some_documents(lacking)} of the predictions; give the texts that "
+            "were predicted on, with the same document ids"
         )
     check_texts(documents.values(), votes.hashes)
     return list(documents.values())
@@ -253,9 +252,8 @@ def _notes(votes: Votes) -> Iterator[str]:
             votes.predicted[:, first], votes.predicted[:, second]
         ):
             yield (
-                f"{votes.systems[first]} and {votes.systems[second]} say exactly the same; if "
-                "they are one system, it "
-                "has two votes"
+                f"{votes.systems[first]} and {votes.systems[second]} say exactly the same; if they "
+                "are one system, it has two votes"
             )
 
 
@@ -264,9 +262,8 @@ _META: Final = "meta"
 
 _RULES: Final = "; ".join(f"{name}: {kind.means}" for name, kind in RULES.items())
 _THRESHOLD: Final = (
-    f"for weighted: the share of all weights that must be exceeded (default: {HALF}); for "
-    f"{_META}: the lowest "
-    "probability of a kept mention (default: the one that was chosen for the filter)"
+    f"for weighted: the share of all weights that must be exceeded (default: {HALF}); for {_META}: "
+    "the lowest probability of a kept mention (default: the one that was chosen for the filter)"
 )
 
 

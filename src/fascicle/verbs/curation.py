@@ -94,8 +94,7 @@ def _tell(verified: Verified, place: str, *, as_json: bool) -> int:
         say(f"damaged: {more:,} more; --json has all")
     say(
         f"{place}: {plural(verified.documents, 'document')} and {plural(verified.steps, 'step')} "
-        "are "
-        "intact"
+        "are intact"
     )
     return 3 if verified.damages else 0
 
@@ -127,15 +126,13 @@ def _run_export(args: Export) -> int:
         say(line)
     if export_result.uncounted:
         say(
-            f"not counted: decisions of {', '.join(export_result.uncounted)}, who are no "
-            "curators of the "
-            "project"
+            f"not counted: decisions of {', '.join(export_result.uncounted)}, who are no curators "
+            "of the project"
         )
     if export_result.left:
         say(
             f"left out: {plural(export_result.left, 'document')} not finished, or without "
-            "agreement of "
-            "all curators"
+            "agreement of all curators"
         )
     if export_result.undecided:
         say(f"not written: {plural(export_result.undecided, 'mention')} without a decision")

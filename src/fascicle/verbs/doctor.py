@@ -57,8 +57,7 @@ def run(args: Options) -> int:
     if args.files:
         raise UsageError(
             f"doctor looks at the installation, and {args.files[0]} was given; look at a corpus "
-            "with fascicle corpus "
-            f"check {shlex.quote(args.files[0])}"
+            f"with fascicle corpus check {shlex.quote(args.files[0])}"
         )
     facts = examine_installation()
     width = max(map(len, facts))

@@ -118,8 +118,7 @@ def _check_request(rule: RuleRequest, models: Sequence[str]) -> None:
     if rule.name == "meta" and rule.threshold is not None:
         raise UsageError(
             "the argument threshold is for the rule weighted, but meta was asked for; leave it "
-            "out, for the filter "
-            "has its own"
+            "out, for the filter has its own"
         )
     if len(models) < rule.kind.least:
         raise UsageError(

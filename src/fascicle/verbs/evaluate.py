@@ -48,9 +48,8 @@ if TYPE_CHECKING:
 
 _FELL_SHORT: Final = 4  # exit code
 _REPORT: Final = (
-    f"file of the report; its suffix sets the format: {', '.join(declared.REPORTS)}; .html is "
-    "one page with examples "
-    "that can be filtered; it has pictures if fascicle[plots] is installed"
+    f"file of the report; its suffix sets the format: {', '.join(declared.REPORTS)}; .html is one "
+    "page with examples that can be filtered; it has pictures if fascicle[plots] is installed"
 )
 
 
@@ -288,9 +287,8 @@ def _systems_of(
     if not args.files and not args.model and args.pipeline is None and columns is None:
         raise UsageError(
             "no PRED was given to score; name prediction files, or a model with --model, or a "
-            "pipeline with "
-            "--pipeline, or, if GOLD holds the predictions in a column of its own, --gold-column "
-            "and --pred-column"
+            "pipeline with --pipeline, or, if GOLD holds the predictions in a column of its own, "
+            "--gold-column and --pred-column"
         )
     running: list[Runnable] = [*_models_of(args)]
     if args.pipeline is not None:

@@ -281,9 +281,7 @@ def _gold(
     if not any(linked(document) for document in documents):
         raise InputError(
             f"{reference.path} has no mention with an identifier of a concept, so that links "
-            "cannot "
-            "be scored; give a "
-            "corpus whose mentions are linked"
+            "cannot be scored; give a corpus whose mentions are linked"
         )
     return replace(reference, documents=documents)
 
@@ -327,15 +325,13 @@ def _predicted_links(
     if len(missing) == len(gold.documents):
         raise InputError(
             f"{predictions.path} has no document of {gold.path}; give predictions for the "
-            "documents of "
-            "the gold"
+            "documents of the gold"
         )
     if missing and predictions.lists_all and not settings.allow_missing:
         raise InputError(
             f"{predictions.path} lacks {plural(len(missing), 'document')} of the gold, the first "
-            "is "
-            f"{missing[0]!r}; give "
-            "predictions for all, or allow_missing=True to count these as without predictions"
+            f"is {missing[0]!r}; give predictions for all, or allow_missing=True to count these as "
+            "without predictions"
         )
     documents = [
         msgspec.structs.replace(
@@ -377,8 +373,7 @@ def _check_identifiers(name: str, cases: Sequence[LinkCase]) -> None:
             sides = ("the gold", name) if False in gold else (name, "the gold")
             raise InputError(
                 f"identifiers of {kind} are like {bare!r} in {sides[0]} and like {full!r} in "
-                f"{sides[1]}; say of which "
-                "vocabulary bare ones are by prefixes=VALUE, as "
+                f"{sides[1]}; say of which vocabulary bare ones are by prefixes=VALUE, as "
                 f"{kind}={full.partition(':')[0]}, or give a pack"
             )
 

@@ -136,8 +136,7 @@ def _is_named(name: str, words: tuple[str, ...]) -> bool:
 def _missing(part: str) -> UsageError:
     return UsageError(
         f"there is no part {part}, but training needs train and dev; move about a fifth of the "
-        "documents to another "
-        "folder or file, and name it with dev=PATH"
+        "documents to another folder or file, and name it with dev=PATH"
     )
 
 

@@ -69,14 +69,12 @@ def connect_label_studio(url: str = _LOCAL) -> Iterator[Any]:
         )
         raise InputError(
             f"the Label Studio at {url} refuses this ({error.status_code}: {message[:_LONGEST]}); "
-            "correct it, or the "
-            f"token in {_KEY}{_notes(error)}"
+            f"correct it, or the token in {_KEY}{_notes(error)}"
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise InputError(
             f"the Label Studio at {url} cannot be reached ({type(error).__name__}); start it, or "
-            "give url=URL"
-            f"{_notes(error)}"
+            f"give url=URL{_notes(error)}"
         ) from None
 
 

@@ -23,9 +23,8 @@ _WITH_VALUES: Final = "documents columns shape labels bare_tags where"
 
 
 _ALIKE: Final = (
-    "pack=PACK encoding=NAME format=NAME method=none source=NAME map=FILE dev=PATH "
-    "token_file=FILE curation=FILE "
-    "tokens=FILE project=FILE"
+    "pack=PACK encoding=NAME format=NAME method=none source=NAME map=FILE dev=PATH token_file=FILE "
+    "curation=FILE tokens=FILE project=FILE"
 )
 
 

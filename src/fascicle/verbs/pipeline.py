@@ -103,8 +103,7 @@ def _run_check(args: Check) -> int:
     if not args.json:
         say(
             f"{checked.name} works: {plural(len(checked.steps), 'step')}, "
-            f"{plural(checked.rules, 'rule')} and "
-            f"{plural(checked.answers, 'known answer')} tried"
+            f"{plural(checked.rules, 'rule')} and {plural(checked.answers, 'known answer')} tried"
         )
     return 0
 

@@ -107,8 +107,7 @@ def print_account(
     mentions = plural(sum(totals.mentions.values()), "mention")
     say(
         f"{plural(totals.documents, 'document')} in: {totals.done:,} done in {folder} with "
-        f"{mentions}, "
-        f"{totals.quarantined:,} in quarantine"
+        f"{mentions}, {totals.quarantined:,} in quarantine"
     )
     return _QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)
 

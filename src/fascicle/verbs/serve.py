@@ -69,8 +69,7 @@ def _serve(  # noqa: PLR0913
     if not limits.guarded and host not in LOCAL:
         raise UsageError(
             f"host={host} is reached from other machines, and there is no token; put one into a "
-            "file and name "
-            f"it with token_file=FILE, set {_TOKEN}, or listen at 127.0.0.1"
+            f"file and name it with token_file=FILE, set {_TOKEN}, or listen at 127.0.0.1"
         )
     names = [*pipelines, *([str(demo_pipeline())] if demo else ())]
     if not names:
@@ -185,9 +184,8 @@ def run(args: Options) -> int:
     )
     if args.demo:
         say(
-            "note: the demo also finds the names of the shipped pack; fascicle annotate uses "
-            "only the model by "
-            "default, and finds fewer"
+            "note: the demo also finds the names of the shipped pack; fascicle annotate uses only "
+            "the model by default, and finds fewer"
         )
     if (
         args.curation

@@ -70,10 +70,9 @@ def files_of(args: Any) -> list[str]:
             is_shipped(path) and not Path(path).exists()
         ):
             raise UsageError(
-                f"{path} is a model, but PRED must be a file of predictions; score the model "
-                "with fascicle evaluate "
-                f"GOLD --model {path}, or write predictions with fascicle annotate --model "
-                f"{path} --format predictions"
+                f"{path} is a model, but PRED must be a file of predictions; score the model with "
+                f"fascicle evaluate GOLD --model {path}, or write predictions with fascicle "
+                f"annotate --model {path} --format predictions"
             )
     return list(args.files)
 

@@ -95,9 +95,8 @@ def run_kind(args: Options, *, kind: str, table: str, aim: str) -> int:
     if actual_kind != kind and table in values:
         right = {"distil": "distill", "pretraining": "pretrain"}.get(actual_kind, "train")
         raise RecipeError(
-            f"the recipe has a table [{table}], but is one of another training "
-            f"({actual_kind}); use "
-            f"fascicle {right}",
+            f"the recipe has a table [{table}], but is one of another training ({actual_kind}); "
+            f"use fascicle {right}",
             at=args.recipe,
         )
     if actual_kind != kind:
@@ -166,8 +165,7 @@ def _line(event: Validated) -> str:
 _SHOWN: Final = 12  # types in a confusion matrix
 _WARNING: Final = (
     "Typing accuracy: the places of all mentions were given. This is not recognition, and no "
-    "figure of it may stand "
-    "beside an F1 of one."
+    "figure of it may stand beside an F1 of one."
 )
 
 
@@ -335,9 +333,8 @@ def _rules(scores: HeadScores) -> str:
     gain = 100 * (rules["dev_f1"] - rules["dev_f1_without"])
     return (
         f"decision.abbreviations for the head {scores.head}, chosen on dev: spread = "
-        f"{rules['spread']}, drop = "
-        f"{rules['drop']}, one_type = {rules['one_type']}; {gain:+.2f} dev F1, from "
-        f"{plural(rules['definitions'], 'definition')} of short forms"
+        f"{rules['spread']}, drop = {rules['drop']}, one_type = {rules['one_type']}; {gain:+.2f} "
+        f"dev F1, from {plural(rules['definitions'], 'definition')} of short forms"
     )
 
 
@@ -345,9 +342,8 @@ def _filter(finished: FilterFinished) -> Iterator[str]:
     judged = finished.held_out
     yield (
         f"held out (epoch {finished.epoch}): accuracy {100 * judged.accuracy:.2f}, F1 "
-        f"{100 * judged.f1:.2f}, rejected "
-        f"{judged.tn:,} of {judged.tn + judged.fp:,} incorrect and {judged.fn:,} of "
-        f"{judged.fn + judged.tp:,} correct"
+        f"{100 * judged.f1:.2f}, rejected {judged.tn:,} of {judged.tn + judged.fp:,} incorrect and "
+        f"{judged.fn:,} of {judged.fn + judged.tp:,} correct"
     )
     threshold = finished.threshold
     if not threshold.documents:
@@ -355,8 +351,7 @@ def _filter(finished: FilterFinished) -> Iterator[str]:
         return
     yield (
         f"kept is what has a probability of at least {threshold.value:g}, chosen for "
-        f"{threshold.aim} on "
-        f"{plural(threshold.documents, 'document')} of dev; there:"
+        f"{threshold.aim} on {plural(threshold.documents, 'document')} of dev; there:"
     )
     for name, row in finished.scores.items():
         rates = " ".join(

@@ -151,9 +151,8 @@ def train_vectors(
         sentences, window=options.window, least=options.least, most=options.words
     )
     tell(
-        f"{plural(len(table.words), 'word')} ({table.left_out:,} left out), "
-        f"{len(table.values):,} counts of two "
-        "together"
+        f"{plural(len(table.words), 'word')} ({table.left_out:,} left out), {len(table.values):,} "
+        "counts of two together"
     )
     passes = options.glove.passes
     vectors = train_glove(
@@ -178,8 +177,7 @@ def _check_part(path: str) -> None:
     if folders & _TRAIN and (held_out := sorted(folders & _HELD_OUT)):
         raise UsageError(
             f"{path} holds the part {held_out[0]!r} beside the training part, whose words the "
-            "vectors would know; give "
-            "the training part alone, or all_parts=True"
+            "vectors would know; give the training part alone, or all_parts=True"
         )
 
 

@@ -116,9 +116,8 @@ class OutputFiles(msgspec.Struct, frozen=True, kw_only=True):
             if file.name.lower() in present:
                 if was_interrupted and not self.overwrite:
                     raise OutputError(
-                        f"{file} exists already, made by a run that was interrupted; continue "
-                        "with resume=True, or "
-                        "start again with overwrite=True",
+                        f"{file} exists already, made by a run that was interrupted; continue with "
+                        "resume=True, or start again with overwrite=True",
                         file=str(file),
                         code="exists",
                     )

@@ -95,8 +95,7 @@ def _refuse(foreign: Sequence[str], folder: Path, instead: str) -> None:
     if foreign:
         raise OutputError(
             f"the folder {folder} holds {_join_names(foreign)}, which this command did not write "
-            "there or which "
-            f"changed since; remove it by hand, or give another {instead}",
+            f"there or which changed since; remove it by hand, or give another {instead}",
             file=str(folder),
         )
 

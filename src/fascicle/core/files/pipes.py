@@ -54,8 +54,7 @@ def refuse_pipe(path: str, *, formats: str) -> None:
     if is_pipe(path):
         raise FormatError(
             f"{path} is a pipe, whose format is unknown before it is read; name it with "
-            "format=NAME, one of "
-            f"{formats}, or give the pipe as standard input (-)",
+            f"format=NAME, one of {formats}, or give the pipe as standard input (-)",
             file=path,
         )
 

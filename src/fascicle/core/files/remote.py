@@ -167,9 +167,8 @@ def list_url(url: str) -> list[str]:
         )
     if not paths:
         raise InputError(
-            f"there is no file {url}; give the URL of a file, of a folder of *.txt files with / "
-            "at its end, or a "
-            "pattern with *",
+            f"there is no file {url}; give the URL of a file, of a folder of *.txt files with / at "
+            "its end, or a pattern with *",
             file=url,
             code="not-found",
         )

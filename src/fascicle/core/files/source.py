@@ -423,8 +423,7 @@ class _Decoder:
             return self.decoded(data, offset=offset, line=line)
         message = (
             f"{path} is not {self._source.codec} text: byte {offset + bad}{place} is "
-            f"0x{data[bad]:02x}; if it is text, "
-            f"{GIVE_ENCODING}"
+            f"0x{data[bad]:02x}; if it is text, {GIVE_ENCODING}"
         )
         return self._bad(data, FormatError(message, file=path, line=line, code="encoding"))
 
@@ -480,8 +479,7 @@ def nul_error(path: str, where: str) -> FormatError:
     """Returns the error for a file that contains a NUL character."""
     return FormatError(
         f"{path} is a binary file or text in another encoding (a NUL {where}); if it is text, "
-        f"{GIVE_ENCODING} "
-        "(utf-16, for example)",
+        f"{GIVE_ENCODING} (utf-16, for example)",
         file=path,
         code="encoding",
     )

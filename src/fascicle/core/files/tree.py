@@ -77,8 +77,7 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
         """Returns the error for a file of `unnamed`."""
         return InputError(
             f"the name of the file {name!r} in {self.path} is not Unicode, so no document can be "
-            "named after it; "
-            "rename it"
+            "named after it; rename it"
         )
 
     def read(self, name: str) -> bytes:

@@ -110,8 +110,7 @@ def _loaded(settings: GlinerSettings, folder: str) -> Any:
         reason = " ".join(str(error).split())[:300]
         raise RecipeError(
             f"the GLiNER model {settings.model!r} cannot be loaded ({reason}); give a folder, or "
-            "set offline = false to "
-            "fetch it"
+            "set offline = false to fetch it"
         ) from None
     model.eval()
     return model

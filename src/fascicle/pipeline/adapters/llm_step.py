@@ -226,9 +226,8 @@ class LlmStep(Adapter):
             ):
                 why = "its answer is not JSON of the form that was asked for"
         raise InputError(
-            f"the language model at {self._settings.address} gave nothing usable: {why}; start "
-            "the service, correct "
-            "the address or the key, and try the document again",
+            f"the language model at {self._settings.address} gave nothing usable: {why}; start the "
+            "service, correct the address or the key, and try the document again",
             code="prediction",
         )
 

@@ -281,8 +281,7 @@ def refuse_other_run(
         differences = " and ".join(f"another {name}" for name in other)
         raise OutputError(
             f"{folder} is of a run with {differences}, so it cannot continue; give what was given "
-            f"then{advice}, or "
-            "another folder",
+            f"then{advice}, or another folder",
             file=folder,
         )
 

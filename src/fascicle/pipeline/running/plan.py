@@ -302,9 +302,8 @@ def extend_manifest(
     """
     if latest and any(shard.renamed for shard in manifest.shards):
         raise UsageError(
-            f"{folder.name} is of a run with duplicate ids, which got other ids; an update "
-            "cannot know which of "
-            "them is meant, so start again with update=True in another folder"
+            f"{folder.name} is of a run with duplicate ids, which got other ids; an update cannot "
+            "know which of them is meant, so start again with update=True in another folder"
         )
     shards, unread = _plan_new(folder, manifest, inputs[manifest.inputs :], settings, latest=latest)
     if unread:

@@ -357,9 +357,8 @@ def open_worker(
     if other := [what for what, mark in now.items() if run_manifest.made_by.get(what) != mark]:
         pipeline.close()
         raise InputError(
-            f"the pipeline was changed while {folder} was made: it has another {other[0]} now; "
-            "put back what was there "
-            "and continue, or start again in another folder"
+            f"the pipeline was changed while {folder} was made: it has another {other[0]} now; put "
+            "back what was there and continue, or start again in another folder"
         )
     return ShardWorker(pipeline, run_manifest, place)
 
@@ -387,8 +386,7 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
     if totals.documents != totals.done + totals.quarantined:
         raise OutputError(
             f"{folder.name}: {totals.documents:,} documents were read, but {totals.done:,} are "
-            "done and "
-            f"{totals.quarantined:,} in quarantine"
+            f"done and {totals.quarantined:,} in quarantine"
         )
     write_report(folder, totals)
     folder.sweep()
@@ -433,7 +431,6 @@ def _suffix(name: str) -> str:
     if writer is None or (writer.into_folder is not None and writer.into is open_frame):
         raise UsageError(
             f"the format {name} cannot hold a part of a run, which is one file of several "
-            "documents with their "
-            f"mentions; give one of {', '.join(PARTS)}"
+            f"documents with their mentions; give one of {', '.join(PARTS)}"
         )
     return output_format.suffixes[0]

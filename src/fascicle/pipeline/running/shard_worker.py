@@ -394,8 +394,7 @@ class ShardReader:
             why = f" ({self._error})" if self._error else ""
             raise InputError(
                 f"the documents of shard {shard.name} ({names}) have changed since the run "
-                f"began{why}; put them back, "
-                "or start again in another folder"
+                f"began{why}; put them back, or start again in another folder"
             )
         return shard.kept(documents)
 

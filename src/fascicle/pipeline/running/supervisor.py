@@ -73,8 +73,7 @@ class _Task:
             if self.blameless >= _BLAMELESS:
                 raise WorkersError(
                     f"{self.blameless} workers ended ({ended.reason}) at shard {self.shard.name} "
-                    "while they read or "
-                    "wrote; check its inputs, the disk, and limits.memory"
+                    "while they read or wrote; check its inputs, the disk, and limits.memory"
                 )
             return
         for place in at.places:
@@ -230,8 +229,7 @@ class Supervisor:
             ):
                 raise WorkersError(
                     f"{self._bad_starts} workers in a row ended while they loaded the pipeline "
-                    f"({ended.reason}); look "
-                    "at limits.start and limits.memory, or run fascicle pipeline check; in a "
-                    "script, start the run "
-                    "below if __name__ == '__main__', because each worker imports the script"
+                    f"({ended.reason}); look at limits.start and limits.memory, or run fascicle "
+                    "pipeline check; in a script, start the run below if __name__ == '__main__', "
+                    "because each worker imports the script"
                 )

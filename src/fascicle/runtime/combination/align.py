@@ -216,9 +216,8 @@ def _voters(
             continue
         if missing == "refuse":
             raise InputError(
-                f"{system.name} lacks {some_documents(lacking)} that other systems have; run it "
-                "on these too, or "
-                "choose another way than refusing documents that are missing"
+                f"{system.name} lacks {some_documents(lacking)} that other systems have; run it on "
+                "these too, or choose another way than refusing documents that are missing"
             )
         if missing == "empty" or (missing == "auto" and not system.lists_all):
             assumed[system.name] = lacking
@@ -255,10 +254,9 @@ def _check_shared(systems: Sequence[System]) -> None:
             )
             raise InputError(
                 f"{system.name} ({some_documents(ids)}) and "
-                f"{', '.join(other.name for other in rivals)} "
-                f"({some_documents(theirs)}) have no document in common; give predictions for "
-                "the same corpus, with "
-                "the same document ids"
+                f"{', '.join(other.name for other in rivals)} ({some_documents(theirs)}) have no "
+                "document in common; give predictions for the same corpus, with the same document "
+                "ids"
             )
 
 
@@ -281,8 +279,7 @@ def _one_text(systems: Sequence[System]) -> dict[str, str]:
         raise InputError(
             f"{owner} and {other} were made on different texts of document {identifier!r} "
             f"({plural(len(different), 'such document')} in all), so their offsets cannot be "
-            "compared; predict "
-            "on the same texts"
+            "compared; predict on the same texts"
         )
     return {identifier: value for identifier, (value, _) in hashes.items()}
 
@@ -300,9 +297,8 @@ def _check_offsets(systems: Sequence[System]) -> None:
             if beyond is not None:
                 raise InputError(
                     f"{system.name}: in document {identifier!r}, which has "
-                    f"{plural(length or 0, 'character')}, a "
-                    f"mention of type {beyond.type!r} ends at {beyond.end:,}; give offsets in "
-                    "code points of this text"
+                    f"{plural(length or 0, 'character')}, a mention of type {beyond.type!r} ends "
+                    f"at {beyond.end:,}; give offsets in code points of this text"
                 )
 
 

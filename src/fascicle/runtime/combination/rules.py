@@ -101,8 +101,7 @@ class Rule:
         if self.weights and len(self.weights) != systems:
             raise UsageError(
                 f"{len(self.weights)} weights were given for {plural(systems, 'system')}; give one "
-                "weight for "
-                "each system, in the order of the systems"
+                "weight for each system, in the order of the systems"
             )
 
 
@@ -220,8 +219,7 @@ class RuleRequest:
             if value is not None and self.name not in owners:
                 raise UsageError(
                     f"the argument {argument} is for the rule {' and '.join(owners)}, but "
-                    f"{self.name} was asked for; "
-                    "leave it out"
+                    f"{self.name} was asked for; leave it out"
                 )
             if value is None and argument in (*self.kind.needs, *needed):
                 raise UsageError(

@@ -133,8 +133,7 @@ def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> 
         if agree:
             raise InputError(
                 f"{sentence} (they have {_enumerate(rivals)}), so none of its mentions can agree "
-                "with others; rename "
-                "types with map=FILE, or leave it out"
+                "with others; rename types with map=FILE, or leave it out"
             )
         remarks.append(sentence)
     return remarks
@@ -188,8 +187,7 @@ def _check_spelling(used: Mapping[str, set[str]]) -> None:
 def _how_to_map(name: str, other: str) -> str:
     return (
         f"if they are one, rename with map=FILE that has the line {_quoted(name)} = "
-        f"{_quoted(other)}; if not, "
-        "say distinct_types=True"
+        f"{_quoted(other)}; if not, say distinct_types=True"
     )
 
 

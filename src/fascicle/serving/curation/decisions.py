@@ -356,8 +356,7 @@ def check_type(name: str) -> None:
     if not 0 < len(name) <= _MOST_TYPE or not name.isprintable():
         raise ValueError(
             f"the type {name[:50]!r} is not allowed; give 1 to {_MOST_TYPE} characters, without "
-            "line breaks and other "
-            "characters that do not show"
+            "line breaks and other characters that do not show"
         )
 
 

@@ -270,8 +270,7 @@ def check_open_types(folder: Path, manifest: Manifest) -> None:
     elif manifest.runtime == "onnx" and not manifest.types_graph:
         reason = (
             "it was exported without what reads about types; export it again with its encoder of "
-            "types, or give the "
-            "folder of the training run"
+            "types, or give the folder of the training run"
         )
     elif manifest.decision.calibration or manifest.decision.document:
         reason = (

@@ -188,9 +188,8 @@ def _encoder_folder(recipe: AnyRecipe, key: str, recipe_path: Path) -> str:
         return folder
     if Path(encoder).is_dir():
         raise RecipeError(
-            f"{key} = {encoder!r} begins at the folder of the recipe, which has none of this "
-            "name, and the current "
-            f"folder has one; write {str(Path(encoder).resolve())!r} for that one",
+            f"{key} = {encoder!r} begins at the folder of the recipe, which has none of this name, "
+            f"and the current folder has one; write {str(Path(encoder).resolve())!r} for that one",
             at=str(recipe_path),
             key=key,
         )

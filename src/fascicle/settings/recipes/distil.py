@@ -211,9 +211,8 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
         """Refuses settings that raw text does not support."""
         if self.prediction is not UNSET:
             raise ValueError(
-                "[prediction] needs a corpus, whose words are labelled; fascicle label writes "
-                "the answers of a teacher "
-                "over raw text, and a recipe of a recogniser trains on them"
+                "[prediction] needs a corpus, whose words are labelled; fascicle label writes the "
+                "answers of a teacher over raw text, and a recipe of a recogniser trains on them"
             )
         if self.reading != recognising.ReadingSettings() or self.training.hidden_pieces:
             raise ValueError(

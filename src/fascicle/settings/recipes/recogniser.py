@@ -279,14 +279,12 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
         if self.patience_epochs and self.patience_validations:
             raise ValueError(
                 f"patience_epochs = {self.patience_epochs} and patience_validations = "
-                f"{self.patience_validations} "
-                "exclude each other: set one of them to 0"
+                f"{self.patience_validations} exclude each other: set one of them to 0"
             )
         if self.validate_every_steps and self.patience_epochs:
             raise ValueError(
-                f"patience_epochs = {self.patience_epochs} counts epochs, but "
-                "validate_every_steps = "
-                f"{self.validate_every_steps} scores dev in between: give patience_validations "
+                f"patience_epochs = {self.patience_epochs} counts epochs, but validate_every_steps "
+                f"= {self.validate_every_steps} scores dev in between: give patience_validations "
                 "instead"
             )
         if self.validate_every_steps and self.average == "last":
@@ -329,8 +327,7 @@ class Recipe(RecipeBase, frozen=True, kw_only=True):
         if self.corpus and self.corpus.types is not UNSET and self.distant is not UNSET:
             raise ValueError(
                 "corpus.types and distant exclude each other: the types of weak labels are those "
-                "of the dictionary, so "
-                "name them there as the test part does"
+                "of the dictionary, so name them there as the test part does"
             )
 
     def _check_corpora(self) -> None:

@@ -11,9 +11,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 _NAMES: Final = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
-    "sigma tau upsilon phi chi"
-    " psi omega"
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
+    "tau upsilon phi chi psi omega"
 )
 GREEK: Final = MappingProxyType(dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _NAMES.split(), strict=True)))
 _LATIN: Final = MappingProxyType(  # these have no decomposition

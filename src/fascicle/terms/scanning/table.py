@@ -74,8 +74,7 @@ class NameTable:
         if layout.normaliser != NORMALISER:
             raise FormatError(
                 f"the names have keys of the version {layout.normaliser}, but this release makes "
-                f"{NORMALISER}; "
-                "build the table again",
+                f"{NORMALISER}; build the table again",
                 at=os.fspath(path),
             )
         return cls(layout, arrays)

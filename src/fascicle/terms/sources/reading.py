@@ -171,8 +171,7 @@ def _read_checked(
             ):
                 raise PluginError(
                     f"{wrong} gave {shorten(repr(record))}, which is no ConceptRecord with a "
-                    "CURIE; correct it, or "
-                    "remove that package",
+                    "CURIE; correct it, or remove that package",
                     key=settings.reader,
                 )
             yield record

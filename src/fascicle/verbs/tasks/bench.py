@@ -297,8 +297,7 @@ def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Plann
         return list(planned)
     book.tell(
         f"no accelerator here: {plural(len(waiting), 'run')} of the tier gpu left out; name them "
-        "with only=NAME to "
-        "run them on the CPU all the same"
+        "with only=NAME to run them on the CPU all the same"
     )
     for run in waiting:
         book.ends[run.run.name] = "left"

@@ -186,9 +186,8 @@ def _taught(source: Path, name: str, *, stated: bool) -> frozenset[int] | None:
     if taught is not None or stated:
         return taught
     raise UsageError(
-        f"{name} does not list its training texts, and its scores on training texts are too "
-        "good; if none of these "
-        "texts was used in training, state this with untaught=True",
+        f"{name} does not list its training texts, and its scores on training texts are too good; "
+        "if none of these texts was used in training, state this with untaught=True",
         file=str(source),
     )
 

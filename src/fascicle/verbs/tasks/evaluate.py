@@ -183,8 +183,7 @@ class ScoredTypes:
             if name not in names:
                 raise InputError(
                     f"{path} holds no gold mention of the type {name!r}{near_hint(name, names)}; "
-                    "it has those of "
-                    f"{', '.join(names) or 'no type'}"
+                    f"it has those of {', '.join(names) or 'no type'}"
                 )
 
     def of_predictions(self, predictions: Predictions) -> Predictions:
@@ -267,11 +266,8 @@ def check_no_training_text(
     if identifiers:
         raise InputError(
             f"{path} holds {plural(len(identifiers), 'text')} on which {model} was trained, the "
-            "first "
-            f"is {identifiers[0]!r}; "
-            f"leave {'it' if len(identifiers) == 1 else 'them'} out, because training texts "
-            "cannot be "
-            "used for choices",
+            f"first is {identifiers[0]!r}; leave {'it' if len(identifiers) == 1 else 'them'} out, "
+            "because training texts cannot be used for choices",
             file=path,
         )
 
@@ -489,9 +485,8 @@ def _notes(system: ScoredSystem, predictions: Predictions) -> Iterator[str]:
     if scores.missing and not predictions.lists_all:
         yield (
             f"{path} names {len(predictions.mentions):,} of "
-            f"{plural(len(scores.by_document), 'document')}; a table "
-            f"cannot list documents without mentions, so the other {len(scores.missing):,} "
-            "counted as such"
+            f"{plural(len(scores.by_document), 'document')}; a table cannot list documents without "
+            f"mentions, so the other {len(scores.missing):,} counted as such"
         )
     elif scores.missing:
         yield (
@@ -507,8 +502,7 @@ def _notes(system: ScoredSystem, predictions: Predictions) -> Iterator[str]:
     if scores.duplicates_gold or scores.duplicates_predicted:
         yield (
             f"{scores.duplicates_gold:,} gold and {scores.duplicates_predicted:,} predicted "
-            "mentions are there more "
-            "than once and count once"
+            "mentions are there more than once and count once"
         )
     if not scores.counts.support:
         yield "the gold holds no mention, so recall is undefined"

@@ -130,9 +130,8 @@ def _settings_of(sources: str | os.PathLike[str], kind: str, name: str) -> PackS
     if plain.endswith(".toml") or not (reader or plain.endswith(_TABLES)):
         if kind and name != kind:
             raise UsageError(
-                f"--type is for one vocabulary, and {sources} is none whose name shows its "
-                "reader; write a TOML file "
-                "with its path, reader and type"
+                f"--type is for one vocabulary, and {sources} is none whose name shows its reader; "
+                "write a TOML file with its path, reader and type"
             )
         return read_pack_settings(sources)
     if reader and not kind:

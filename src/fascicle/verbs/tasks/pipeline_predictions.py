@@ -107,9 +107,8 @@ class PipelinePredictor:
             raise result_error(result)
         if unknown := {mention.type for mention in result.document.mentions} - set(self.types):
             raise InputError(
-                f"the pipeline {self.name!r} found the type {sorted(unknown)[0]!r}, which none "
-                "of its steps declares; "
-                f"they declare {', '.join(self.types) or 'none'}",
+                f"the pipeline {self.name!r} found the type {sorted(unknown)[0]!r}, which none of "
+                f"its steps declares; they declare {', '.join(self.types) or 'none'}",
                 key=result.given.id,
                 code="prediction",
             )

@@ -291,8 +291,7 @@ class _Reached:
         if gate.name in self.named and gate.name in vocabularies:
             raise UsageError(
                 f"{gate.name} is both a type and a vocabulary of the gold; score its types with "
-                "other names "
-                f"(--type {gate.name}=NAME) to tell the two apart"
+                f"other names (--type {gate.name}=NAME) to tell the two apart"
             )
         if gate.name in vocabularies:
             return self.link_scores(_within(self.cases, gate.name)).value(gate.figure)
@@ -307,8 +306,7 @@ class _Reached:
         if gate.figure not in self.named[gate.name]:
             raise UsageError(
                 f"{gate.name}.{gate.figure} asks for links of a type; give "
-                f"{', '.join(_OF_MENTIONS)}, or the name of a "
-                "vocabulary"
+                f"{', '.join(_OF_MENTIONS)}, or the name of a vocabulary"
             )
         return self.named[gate.name][gate.figure]
 
