@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 import fascicle.plugins as plugins
 from fascicle.core.arguments import check_call, to_path_list, validate_arguments
@@ -283,13 +284,13 @@ def _choices_of_packs(
     types = tuple(kind for kind in choices.only if kind in types_of_packs or not beside)
     recognition = RecognitionSettings(types=types, links=choices.links)
     if choices.nested:
-        recognition = msgspec.structs.replace(recognition, overlaps="nested")
+        recognition = replace(recognition, overlaps="nested")
     if choices.threshold and not isinstance(choices.threshold, dict):
-        recognition = msgspec.structs.replace(recognition, threshold=choices.threshold)
+        recognition = replace(recognition, threshold=choices.threshold)
     if beside:
         return recognition, choices
     least = choices.threshold if isinstance(choices.threshold, dict) else 0.0
-    return recognition, msgspec.structs.replace(choices, only=(), threshold=least)
+    return recognition, replace(choices, only=(), threshold=least)
 
 
 def open_own_names(
@@ -378,7 +379,7 @@ def _in_case(
         )
     if case == "auto":
         return recognition
-    return msgspec.structs.replace(recognition or RecognitionSettings(), case=False)
+    return replace(recognition or RecognitionSettings(), case=False)
 
 
 def _loaded(

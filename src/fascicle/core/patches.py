@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.arguments import check_argument
 from fascicle.core.document import (
@@ -139,7 +139,7 @@ def follow(
     which ``now`` has.
     """
     return tuple(
-        msgspec.structs.replace(
+        replace(
             relation, arguments=tuple((role, now.get(key, key)) for role, key in relation.arguments)
         )
         for relation in relations
@@ -182,6 +182,5 @@ def _with_links(
             f"links were given for {sorted(missing)[0]}, but the document has no such mention"
         )
     return tuple(
-        msgspec.structs.replace(m, links=m.links + links[m.key]) if m.key in links else m
-        for m in mentions
+        replace(m, links=m.links + links[m.key]) if m.key in links else m for m in mentions
     )

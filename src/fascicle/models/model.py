@@ -15,8 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-import msgspec
 import torch
+from msgspec.structs import replace
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
@@ -294,7 +294,7 @@ def save_model(
     for name, content in dictionaries.items():
         (folder / name).write_bytes(content)
     write_network(folder, model.saved_tensors(), model.encoder, tokenizer)
-    return write_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
+    return write_manifest(folder, replace(manifest, runtime="torch"))
 
 
 def load_model(folder: Path, manifest: Manifest) -> NerModel:
@@ -371,7 +371,7 @@ def with_types(
     name = manifest.decision.answer
     head, settings = model.head(name), manifest.heads[name]
     descriptions = {name: types} if settings.needs.types else {}
-    changed = msgspec.structs.replace(
+    changed = replace(
         manifest, types=types.names, heads={name: settings}, descriptions=descriptions
     )
     head.look_for(head_basis(name, changed, model.encoder, tokenizer))

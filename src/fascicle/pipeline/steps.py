@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.contracts import Predictor, Step
 from fascicle.core.document import Document, Link, Mention, MentionKey, Patch
@@ -76,7 +77,7 @@ def _drop(mentions: Iterable[Mention]) -> Patch:
 def _in_place_of(earlier: Sequence[Mention], patch: Patch) -> Patch:
     if not earlier:
         return patch
-    return msgspec.structs.replace(patch, drop=tuple(mention.key for mention in earlier))
+    return replace(patch, drop=tuple(mention.key for mention in earlier))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +107,8 @@ class _Layer:
 
     def _own(self, document: Document, patch: Patch) -> Patch:
         """Returns a patch whose mentions have this step as source."""
-        add = tuple(msgspec.structs.replace(mention, source=self.name) for mention in patch.add)
-        return _in_place_of(document.layer(self.name), msgspec.structs.replace(patch, add=add))
+        add = tuple(replace(mention, source=self.name) for mention in patch.add)
+        return _in_place_of(document.layer(self.name), replace(patch, add=add))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,7 +327,7 @@ class Prefer(_Changing):
             ):
                 links = _preferred(mention.links, settings.vocabularies)
                 if links != mention.links:
-                    yield mention.key, msgspec.structs.replace(mention, links=links)
+                    yield mention.key, replace(mention, links=links)
 
 
 def _preferred(links: tuple[Link, ...], vocabularies: Sequence[str]) -> tuple[Link, ...]:
@@ -375,7 +376,7 @@ def _to_vocabulary(link: Link, vocabulary: str) -> Link | None:
 def _with_equivalents(link: Link, curies: Sequence[str]) -> Link:
     """Returns a link with further equivalents."""
     same = dict.fromkeys(curie for curie in (*link.same, *curies) if curie != link.curie)
-    return msgspec.structs.replace(link, same=tuple(same))
+    return replace(link, same=tuple(same))
 
 
 def _vocabulary(link: Link) -> str:

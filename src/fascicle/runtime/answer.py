@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
@@ -88,7 +89,7 @@ def add_whole_text_names(
         for mentions in (second.add, _with_types(third.add, types, source)):
             whole = _whole(text, mentions)
             if any(mention.type in types for mention in whole):
-                answers[at] = msgspec.structs.replace(answers[at], add=whole)
+                answers[at] = replace(answers[at], add=whole)
                 break
     return answers
 
@@ -115,7 +116,7 @@ def _with_types(mentions: Sequence[Mention], types: Collection[str], source: str
     for mention in mentions:
         kind = mention.type if mention.type in types else _WIDER.get(mention.type)
         if kind in types:
-            own.append(msgspec.structs.replace(mention, type=kind, source=source, links=()))
+            own.append(replace(mention, type=kind, source=source, links=()))
     return own
 
 
@@ -194,13 +195,13 @@ def answer_cells(
             _move(mention, start) for start, end in spans for mention in alone[text[start:end]].add
         ]
         outside = [mention for mention in answers[at].add if not _touches(mention, spans)]
-        answers[at] = msgspec.structs.replace(answers[at], add=in_order([*outside, *inside]))
+        answers[at] = replace(answers[at], add=in_order([*outside, *inside]))
     return answers
 
 
 def _move(mention: Mention, by: int) -> Mention:
     spans = tuple((start + by, end + by) for start, end in mention.spans)
-    return msgspec.structs.replace(mention, spans=spans)
+    return replace(mention, spans=spans)
 
 
 def _touches(mention: Mention, cells: Sequence[Span]) -> bool:

@@ -16,8 +16,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, Self
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from fascicle.core.arguments import validate_documents
 from fascicle.core.arrays import Floats
@@ -106,7 +106,7 @@ class EnsemblePredictor(RuledPredictor):
     def ruled(self, **changes: Any) -> Self:
         """See `RuledPredictor`."""
         changed = copy(self)
-        changed.manifest = msgspec.structs.replace(self.manifest, **changes)
+        changed.manifest = replace(self.manifest, **changes)
         return changed
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -181,7 +181,7 @@ class EnsemblePredictor(RuledPredictor):
         if self._judge is not None:
             patches = self._filter(self._judge(), documents, patches)
             supports = [_scores(patch) for patch in patches]
-        patches = [msgspec.structs.replace(patch, add=in_order(patch.add)) for patch in patches]
+        patches = [replace(patch, add=in_order(patch.add)) for patch in patches]
         if self.manifest.output == "flat":
             patches = list(map(_flat, patches, supports))
         return self._by_rules(documents, patches)
@@ -197,7 +197,7 @@ class EnsemblePredictor(RuledPredictor):
         ]
 
     def _as_own(self, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-        return tuple(msgspec.structs.replace(mention, source=self.name) for mention in mentions)
+        return tuple(replace(mention, source=self.name) for mention in mentions)
 
 
 def _system(number: int, patches: Sequence[Patch]) -> System:

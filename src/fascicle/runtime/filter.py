@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from fascicle.core.arrays import Floats, Floats32
 from fascicle.core.document import Document, Event, Mention, Patch, in_order, unique
@@ -84,9 +84,7 @@ class MentionFilter:
         Args:
             value: the least probability to keep, from 0 to 1.
         """
-        manifest = msgspec.structs.replace(
-            self.manifest, threshold=ThresholdFacts(value=value, aim="given")
-        )
+        manifest = replace(self.manifest, threshold=ThresholdFacts(value=value, aim="given"))
         return MentionFilter(manifest, self._tokenizer, self._scorer, max_tokens=self._max_tokens)
 
     def judge(
@@ -106,15 +104,14 @@ class MentionFilter:
             InputError: a mention ends beyond its text.
         """
         candidates = [
-            unique(msgspec.structs.replace(m, source=self.name) for m in mentions)[0]
-            for mentions in mentions_of
+            unique(replace(m, source=self.name) for m in mentions)[0] for mentions in mentions_of
         ]
         chances = iter(self.chances(documents, candidates))
         patches = []
         for mentions in candidates:
             judged = [next(chances) for _ in mentions]
             accepted = [
-                msgspec.structs.replace(mention, score=chance)
+                replace(mention, score=chance)
                 for mention, (chance, _) in zip(mentions, judged, strict=True)
                 if chance >= self.manifest.threshold.value
             ]

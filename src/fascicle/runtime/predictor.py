@@ -13,6 +13,7 @@ from typing import Any, Protocol, Self
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from fascicle.core.arguments import validate_documents
@@ -154,7 +155,7 @@ class ModelPredictor(RuledPredictor):
     def deciding(self, decision: Decision) -> Self:
         """Returns the same model with another decision."""
         changed = copy(self)
-        changed.manifest = msgspec.structs.replace(self.manifest, decision=decision)
+        changed.manifest = replace(self.manifest, decision=decision)
         return changed
 
     def hiding(self, types: Iterable[str]) -> Self:
@@ -172,7 +173,7 @@ class ModelPredictor(RuledPredictor):
 
     def ruled(self, **changes: Any) -> Self:
         """See `RuledPredictor`."""
-        return self.deciding(msgspec.structs.replace(self.manifest.decision, **changes))
+        return self.deciding(replace(self.manifest.decision, **changes))
 
     @property
     def apart(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.arguments import validate_documents
 from fascicle.core.contracts import Predictor
@@ -392,20 +392,16 @@ class LinkedPredictor(WrappedPredictor):
                 if mention.links and mention.source not in self.sources
             ]
             mentions, _ = unique((*patch.add, *linked))
-            yield msgspec.structs.replace(document, mentions=mentions)
+            yield replace(document, mentions=mentions)
 
     def _with_links(self, patch: Patch, links_patch: Patch) -> Patch:
         """Returns a patch whose mentions have the links of another one."""
         links = {key: self._keep(several) for key, several in links_patch.links}
         mentions = tuple(
-            msgspec.structs.replace(mention, links=links[mention.key])
-            if mention.key in links
-            else mention
+            replace(mention, links=links[mention.key]) if mention.key in links else mention
             for mention in patch.add
         )
-        return msgspec.structs.replace(
-            patch, add=mentions, events=(*patch.events, *links_patch.events)
-        )
+        return replace(patch, add=mentions, events=(*patch.events, *links_patch.events))
 
 
 class JoinedPredictor(WrappedPredictor):
@@ -464,13 +460,8 @@ class JoinedPredictor(WrappedPredictor):
 
     def join(self, first: Patch, second: Patch) -> Patch:
         """Joins what the predictor and the other one found in a document."""
-        added = (
-            msgspec.structs.replace(mention, links=self._keep(mention.links))
-            for mention in second.add
-        )
-        return msgspec.structs.replace(
-            first, add=(*first.add, *added), events=(*first.events, *second.events)
-        )
+        added = (replace(mention, links=self._keep(mention.links)) for mention in second.add)
+        return replace(first, add=(*first.add, *added), events=(*first.events, *second.events))
 
 
 class OwnNamesPredictor(JoinedPredictor):
@@ -512,9 +503,7 @@ class OwnNamesPredictor(JoinedPredictor):
         """Joins what the predictor found with the names in a document."""
         mine = {mention.key for mention in second.add}
         rest = tuple(mention for mention in first.add if mention.key not in mine)
-        patch = msgspec.structs.replace(
-            first, add=(*second.add, *rest), events=(*first.events, *second.events)
-        )
+        patch = replace(first, add=(*second.add, *rest), events=(*first.events, *second.events))
         inner = super().own
         return settle(
             patch,

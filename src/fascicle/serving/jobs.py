@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError
@@ -186,7 +187,7 @@ class Jobs:
         Raises:
             ProblemError: it was cancelled or removed while its file came.
         """
-        ready = msgspec.structs.replace(job, status="waiting")
+        ready = replace(job, status="waiting")
         with self._condition:
             if self._known.get(job.id) != job:
                 raise ProblemError(409, "the job was cancelled while its file came")
@@ -235,7 +236,7 @@ class Jobs:
             job = self.get(name)
             if job.status not in _OPEN:
                 return self.remove(name)
-            self._keep(msgspec.structs.replace(job, status="cancelled"))
+            self._keep(replace(job, status="cancelled"))
         _clear(self._place(name))
         return None
 
@@ -354,7 +355,7 @@ class Jobs:
     def _reach(self, name: str, reached: Reached) -> None:
         with self._condition:
             if (now := self._known.get(name)) is not None and now.status in _OPEN:
-                self._known[name] = msgspec.structs.replace(
+                self._known[name] = replace(
                     now, status="running", **msgspec.structs.asdict(reached)
                 )
 
@@ -363,10 +364,10 @@ class Jobs:
             if (now := self._known.get(name)) is None or now.status not in _OPEN:
                 return
             if isinstance(end, Broken):
-                self._keep(msgspec.structs.replace(now, status="failed", problem=end.message))
+                self._keep(replace(now, status="failed", problem=end.message))
             else:
                 facts = msgspec.structs.asdict(end)
-                self._keep(msgspec.structs.replace(now, status="done", of=end.documents, **facts))
+                self._keep(replace(now, status="done", of=end.documents, **facts))
 
 
 def _result(job: Job) -> str:

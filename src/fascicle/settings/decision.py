@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from fascicle.settings.base import Natural, Settings, Share
 
@@ -195,16 +196,12 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
     @property
     def keeping_all(self) -> DocumentDecision:
         """The same decision without thresholds."""
-        types = {
-            name: msgspec.structs.replace(rule, low=0.0, alone=0.0)
-            for name, rule in self.types.items()
-        }
-        return msgspec.structs.replace(self, types=types)
+        types = {name: replace(rule, low=0.0, alone=0.0) for name, rule in self.types.items()}
+        return replace(self, types=types)
 
     def with_ends(self, ends: Ends) -> DocumentDecision:
         """Returns the same decision with these ends for every type."""
         types = {
-            name: msgspec.structs.replace(rule, ends=ends, ends_alone=ends)
-            for name, rule in self.types.items()
+            name: replace(rule, ends=ends, ends_alone=ends) for name, rule in self.types.items()
         }
-        return msgspec.structs.replace(self, types=types)
+        return replace(self, types=types)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, field
+from msgspec.structs import replace
 
 from fascicle.errors import RecipeError
 from fascicle.settings.base import Name, Natural, PackName, Positive, Settings
@@ -309,7 +310,7 @@ def read_pack_settings(path: str | os.PathLike[str]) -> PackSettings:
     settings = _parse_pack_settings(read_toml(path, what="list of sources"), origin=str(path))
     rules = tuple(resolve_path(file, path, key="curation") for file in settings.curation)
     sources = {name: _resolve(source, path, name) for name, source in settings.sources.items()}
-    return msgspec.structs.replace(settings, curation=rules, sources=sources)
+    return replace(settings, curation=rules, sources=sources)
 
 
 def _parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettings:
@@ -369,4 +370,4 @@ def _resolve(source: SourceSettings, path: Path, name: str) -> SourceSettings:
     resolved = {
         key: resolve_path(file, path, key=f"sources.{name}.{key}") for key, file in paths.items()
     }
-    return msgspec.structs.replace(source, **resolved)
+    return replace(source, **resolved)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Span
@@ -73,7 +73,7 @@ def with_plain_characters(document: Document) -> Document:
         The document itself if its text is plain already.
     """
     text = plain_text(document.text)
-    return document if text == document.text else msgspec.structs.replace(document, text=text)
+    return document if text == document.text else replace(document, text=text)
 
 
 _CAPITAL: Final = re.compile(r"[A-Z]")
@@ -106,7 +106,7 @@ def with_capitals(document: Document) -> Document:
     small = len(_SMALL.findall(text))
     if small < max(_LETTERS, _RARE * len(_CAPITAL.findall(text))) and not _is_titled(text):
         return document
-    return msgspec.structs.replace(document, text=text.translate(_CAPITALS))
+    return replace(document, text=text.translate(_CAPITALS))
 
 
 def _is_titled(text: str) -> bool:

@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import UnsetType
+from msgspec.structs import replace
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.tree import path_exists
@@ -192,9 +193,9 @@ def _change_gold(
             predicted.append(mention)
         elif mention.type not in gone:
             name = names.get(mention.type, mention.type)
-            new = mention if name == mention.type else msgspec.structs.replace(mention, type=name)
+            new = mention if name == mention.type else replace(mention, type=name)
             merged += gold.setdefault((name, mention.spans), new) is not new
-    return msgspec.structs.replace(document, mentions=(*gold.values(), *predicted)), merged
+    return replace(document, mentions=(*gold.values(), *predicted)), merged
 
 
 def _format_counts(counts: Counter[str]) -> str:

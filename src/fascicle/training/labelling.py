@@ -26,8 +26,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Floats32, Ints
@@ -249,7 +249,7 @@ def _label(document: Document, matches: Sequence[Match], matcher: _Labeller) -> 
         if not match.types:
             mentions.append(Mention(spans, UNKNOWN, source=UNKNOWN))
     meta = {**document.meta, LABELS: f"{matcher.name} {matcher.version}"}
-    return msgspec.structs.replace(document, mentions=tuple(mentions), meta=meta)
+    return replace(document, mentions=tuple(mentions), meta=meta)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -355,7 +355,7 @@ def with_answer_as_gold(labels: Labels, header: Header, names: Mapping[str, str]
         for start, end in _runs(labels.tags, header.types.index(kind), scheme)
     ]
     predicted = [mention for mention in labels.document.mentions if mention.source != GOLD]
-    return msgspec.structs.replace(labels.document, mentions=(*mentions, *predicted))
+    return replace(labels.document, mentions=(*mentions, *predicted))
 
 
 def _runs(tags: Bools, kind: int, scheme: TagScheme) -> list[tuple[int, int]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder
@@ -183,7 +184,7 @@ def export_filter(
     cargo = _Cargo(
         kind="filter",
         graph=FilterGraph(load_filter_model(folder, manifest)),
-        manifest=msgspec.structs.replace(manifest, runtime="onnx", name=name or manifest.name),
+        manifest=replace(manifest, runtime="onnx", name=name or manifest.name),
         sample=_with_a_mention(sample) if int8 else [],
         predict=lambda tokenizer, recorder, texts: MentionFilter(
             manifest, tokenizer, recorder
@@ -293,7 +294,7 @@ def _as_exported(manifest: Manifest, name: str, second: TypesGraphModule | None)
     }
     heads = {answer: manifest.heads[answer]}
     graph = TypesGraph(longest=second.longest) if second else msgspec.UNSET
-    return msgspec.structs.replace(
+    return replace(
         manifest, runtime="onnx", name=name, heads=heads, descriptions=described, types_graph=graph
     )
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.core import codec
 from fascicle.core.document import Document
@@ -212,7 +213,7 @@ class _Building:
         self._seen[name] = at + 1
         if self._pieces and self._pieces[-1].input == name:
             last = self._pieces[-1]
-            self._pieces[-1] = msgspec.structs.replace(last, count=last.count + 1)
+            self._pieces[-1] = replace(last, count=last.count + 1)
         else:
             self._pieces.append(Piece(input=name, first=at, count=1))
         if any(event.code == "duplicate-id" for event in document.events):
@@ -311,11 +312,11 @@ def extend_manifest(
         folder.write_quarantine(UNREAD, [*before, *map(_record, unread)])
     plans = manifest.plans + 1
     left_out = replaced_documents(lambda: folder.history(plans)) if latest else {}
-    return msgspec.structs.replace(
+    return replace(
         manifest,
         unread=manifest.unread + len(unread),
         shards=tuple(
-            msgspec.structs.replace(shard, left_out=left_out.get(shard.name, ()))
+            replace(shard, left_out=left_out.get(shard.name, ()))
             for shard in (*manifest.shards, *shards)
         ),
         inputs=len(inputs),

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from fascicle.core import codec
@@ -173,7 +174,7 @@ def plan_retry(
     if not documents:
         return None
     shard = _write_shard(folder, documents, name=_RETRY.format(1 + len(folder.retries())))
-    again = msgspec.structs.replace(
+    again = replace(
         manifest,
         pipeline=pipeline,
         made_by=made_by,
@@ -305,9 +306,7 @@ def sum_markers(folder: RunFolder, manifest: Manifest, markers: Iterable[Done]) 
     lists, small = _Lists(), []
     for marker in chain(markers, folder.retries()):
         lists.add(marker)
-        small.append(
-            msgspec.structs.replace(marker, names={}, links={}, concepts={}, events=(), slowest=())
-        )
+        small.append(replace(marker, names={}, links={}, concepts={}, events=(), slowest=()))
     quarantine = current_quarantine(folder, manifest).values()
     reasons = Counter(f"{record.step}: {record.error}" for record in quarantine)
     return Totals(

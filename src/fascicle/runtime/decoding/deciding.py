@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
 from fascicle.core.mention import Span
@@ -132,7 +132,7 @@ class _TextDecision:
             )
             event = Event(step=_STEP, kind="note", code="document-decision", message=message)
             events = (*events, event)
-        return msgspec.structs.replace(self._patch, add=mentions, events=events)
+        return replace(self._patch, add=mentions, events=events)
 
     def _decide(self, types: Mapping[str, str]) -> tuple[Mention, ...]:
         mentions: dict[tuple[str, tuple[Span, ...]], Mention] = {}
@@ -183,7 +183,7 @@ class _TextDecision:
         like = best.get(stretch, {}).get(self._name(mention))
         if like is None or mention.score is None:
             return mention
-        return msgspec.structs.replace(mention, score=like.score)
+        return replace(mention, score=like.score)
 
     def _least_score(
         self, mention: Mention, rule: TypeDecision, pack_names: Collection[str]
@@ -211,7 +211,7 @@ class _TextDecision:
             score = apply_curve(score, rule.curve)
         if (spans, score) == (mention.spans, mention.score):
             return mention
-        return msgspec.structs.replace(mention, spans=spans, score=score)
+        return replace(mention, spans=spans, score=score)
 
     def _ends(self, mention: Mention, rule: TypeDecision) -> Ends:
         if rule.ends == rule.ends_alone:

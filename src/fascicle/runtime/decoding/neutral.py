@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.document import Mention
 from fascicle.core.lazy import cached_property
@@ -36,7 +36,7 @@ def with_neutral_edges(text: str, mentions: Iterable[Mention]) -> dict[str, list
         if not is_whole or span == mention.spans[0]:
             layers[mention.type].keep(mention)
         elif span is not None:
-            changes.append((mention, msgspec.structs.replace(mention, spans=(span,))))
+            changes.append((mention, replace(mention, spans=(span,))))
 
     for before, after in sorted(changes, key=lambda change: _rank(change[1])):
         layers[after.type].add(before, after)
@@ -88,7 +88,7 @@ class _TypeLayer:
             return None
         span = min(mention.start, other.start), max(mention.end, other.end)
         is_name = neutral_span(self._text, span, kind=mention.type) == span
-        return msgspec.structs.replace(mention, spans=(span,)) if is_name else None
+        return replace(mention, spans=(span,)) if is_name else None
 
 
 def _rank(mention: Mention) -> tuple[float, tuple[Span, ...]]:

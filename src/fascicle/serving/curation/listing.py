@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.serving.curation.decisions import After, Decided, apply_steps
 from fascicle.serving.curation.store import Kept, Number, Store
@@ -118,7 +119,7 @@ def _facts_of(record: Kept, project: Project | None) -> _Facts:
     own = _summary(versions.reviewed, waiting=versions.waiting, **shared)
     flagged = own.flagged or any(summary.flagged for summary in summaries.values())
     notes = own.notes + sum(summary.notes for summary in summaries.values())
-    return {**summaries, REVIEWED: msgspec.structs.replace(own, flagged=flagged, notes=notes)}
+    return {**summaries, REVIEWED: replace(own, flagged=flagged, notes=notes)}
 
 
 def _visible_to(who: NamedToken, facts: _Facts, project: Project | None) -> Summary | None:
@@ -129,7 +130,7 @@ def _visible_to(who: NamedToken, facts: _Facts, project: Project | None) -> Summ
     name = own_or_shared_version(who, every.curators)
     if sees_others(who, project, every.curators, every.done):
         return facts[name]
-    return None if name == REVIEWED else msgspec.structs.replace(facts[name], disputed=0, done=())
+    return None if name == REVIEWED else replace(facts[name], disputed=0, done=())
 
 
 def list_page(

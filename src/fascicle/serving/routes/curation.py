@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -189,7 +190,7 @@ async def step(request: Request, service: Service) -> Response:
     who, project = request.state.who, service.settings.project
     if project is not None and new.version is None:
         # so that the file says that it is of a project
-        new = msgspec.structs.replace(new, version=new.who)
+        new = replace(new, version=new.who)
 
     def view(record: Kept, new: GivenStep) -> Kept:
         return (
@@ -305,9 +306,7 @@ async def take_file(request: Request, service: Service) -> Response:
                     )
         return import_gold(store, documents, who, project)
 
-    return json_answer(
-        msgspec.structs.replace(await use_store(service, import_into), notes=file.notes)
-    )
+    return json_answer(replace(await use_store(service, import_into), notes=file.notes))
 
 
 def _check_curator(request: Request, curator: str) -> None:

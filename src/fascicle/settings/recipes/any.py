@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.errors import Place, RecipeError, UsageError
 from fascicle.settings.base import Settings, locate_error
@@ -219,8 +220,8 @@ def _with_path(value: Any, parts: Sequence[str], path: str) -> Any:
     if isinstance(value, dict):
         return {**value, first: _with_path(value[first], rest, path)}
     if first not in value.__struct_fields__:
-        return msgspec.structs.replace(value, head=_with_path(value.head, parts, path))
-    return msgspec.structs.replace(value, **{first: _with_path(getattr(value, first), rest, path)})
+        return replace(value, head=_with_path(value.head, parts, path))
+    return replace(value, **{first: _with_path(getattr(value, first), rest, path)})
 
 
 def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:

@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any, Final, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.document import Document, Event, Patch, in_order
 from fascicle.core.lazy import cached_property
@@ -63,16 +64,14 @@ def apply_rules(
         _unify(layer)
     if not layer.events:
         return patch
-    return msgspec.structs.replace(
-        patch, add=layer.mentions(), events=(*patch.events, *layer.events)
-    )
+    return replace(patch, add=layer.mentions(), events=(*patch.events, *layer.events))
 
 
 def _each(
     document: Document, patch: Patch, rules: AbbreviationRules, apart: Sequence[str]
 ) -> Patch:
     """Applies the rules to the mentions of each type kept apart, and to all others."""
-    defined = msgspec.structs.replace(document, abbreviations=abbreviations_of(document))
+    defined = replace(document, abbreviations=abbreviations_of(document))
     groups: dict[str, list[Mention]] = defaultdict(list)
     for mention in patch.add:
         groups[mention.type if mention.type in apart else ""].append(mention)
@@ -82,7 +81,7 @@ def _each(
     if not (events := tuple(event for changed in patches for event in changed.events)):
         return patch
     add = in_order([mention for changed in patches for mention in changed.add])
-    return msgspec.structs.replace(patch, add=add, events=(*patch.events, *events))
+    return replace(patch, add=add, events=(*patch.events, *events))
 
 
 class _Layer:
@@ -131,7 +130,7 @@ class _Layer:
         return tuple(
             mention
             if mention.score is None
-            else msgspec.structs.replace(mention, score=self._best[mention.type, self._name(span)])
+            else replace(mention, score=self._best[mention.type, self._name(span)])
             for mention in self.at.get(span, ())
         )
 
@@ -333,8 +332,7 @@ def fit_rules(
         apart: see `apply_rules`.
     """
     defined = [
-        msgspec.structs.replace(document, abbreviations=abbreviations_of(document))
-        for document in documents
+        replace(document, abbreviations=abbreviations_of(document)) for document in documents
     ]
     tried = tuple(
         (

@@ -20,6 +20,7 @@ from typing import Annotated, Final, NamedTuple, Protocol
 import msgspec
 import numpy as np
 from msgspec import Meta
+from msgspec.structs import replace
 
 from fascicle.core.files.atomic import atomic_folder
 from fascicle.errors import InputError
@@ -153,7 +154,7 @@ def build(
         for number, path in enumerate(sorted(place.iterdir()), start=1):
             files[path.name] = FileFacts.of(path)
             on_progress("files", number)
-        manifest = write_manifest(place, msgspec.structs.replace(bare, files=files))
+        manifest = write_manifest(place, replace(bare, files=files))
         finish(place)
         return manifest
 
@@ -253,7 +254,7 @@ class _Building:
         manifest = self._manifest(gathered, concepts)
         counts = write_sets(self._place, Pack(self._place, manifest))
         shutil.rmtree(self._work)
-        return msgspec.structs.replace(manifest, counts={**manifest.counts, **counts})
+        return replace(manifest, counts={**manifest.counts, **counts})
 
     def _add(self, concept: Merged) -> None:
         row = self._concepts.add(concept)
@@ -342,7 +343,7 @@ class _Building:
 
     def _manifest(self, gathered: Gathered, concepts: int) -> PackManifest:
         facts = (
-            msgspec.structs.replace(source.facts, counts={**counts, **source.losses()})
+            replace(source.facts, counts={**counts, **source.losses()})
             for source, counts in zip(self._sources, gathered.read, strict=True)
         )
         return PackManifest(

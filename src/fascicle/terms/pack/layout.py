@@ -13,6 +13,7 @@ from typing import Annotated, Final, Self
 import msgspec
 import numpy as np
 from msgspec import Meta
+from msgspec.structs import replace
 
 from fascicle.core.arrays import Ints
 from fascicle.core.files import intact
@@ -313,15 +314,13 @@ def first_changed(folder: Path, files: Mapping[str, FileFacts]) -> str | None:
 
 def _content_hash(manifest: PackManifest) -> str:
     """Returns the hash that a manifest should have."""
-    bare = msgspec.structs.replace(manifest, hash="")
+    bare = replace(manifest, hash="")
     return hashlib.sha256(msgspec.json.encode(bare, order="deterministic")).hexdigest()
 
 
 def write_manifest(folder: Path, manifest: PackManifest) -> PackManifest:
     """Writes the manifest with its hash; returns it."""
-    return write_description(
-        folder / PACK, msgspec.structs.replace(manifest, hash=_content_hash(manifest))
-    )
+    return write_description(folder / PACK, replace(manifest, hash=_content_hash(manifest)))
 
 
 def read_manifest(folder: Path) -> PackManifest:

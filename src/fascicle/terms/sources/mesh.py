@@ -17,6 +17,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.files.elements import elements
 from fascicle.core.files.encodings import AUTO
@@ -72,7 +73,7 @@ def _read_trees(settings: SourceSettings, report: SourceReport) -> _Trees:
         FormatError: the table has no columns for descriptors and tree numbers.
     """
     trees = _Trees()
-    settings = msgspec.structs.replace(settings, path=settings.hierarchy, table=TableSettings())
+    settings = replace(settings, path=settings.hierarchy, table=TableSettings())
     for columns in _COLUMNS:
         try:
             at, rows = open_table(settings, report, needed=columns)
@@ -142,9 +143,7 @@ def read_mesh_names(
     trees = _read_trees(settings, report)
     for record in read_published(settings, report, name=name):
         if trees.keeps(record.curie, settings.branches):
-            yield msgspec.structs.replace(
-                record, parents=(*record.parents, *trees.parents(record.curie))
-            )
+            yield replace(record, parents=(*record.parents, *trees.parents(record.curie)))
         else:
             report.lose("below", Place(settings.path, shown=f"{settings.path}, {record.curie}"))
 

@@ -20,6 +20,7 @@ from typing import Final
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from fascicle.core.wording import unescape_html
@@ -81,7 +82,7 @@ def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[Concep
         if types is None:
             yield record
         elif kind := kinds[types[int(record.curie.rpartition("C")[2])]]:
-            yield msgspec.structs.replace(record, type=kind)
+            yield replace(record, type=kind)
         else:
             report.lose("type", Place(settings.path, shown=f"{settings.path}, {record.curie}"))
 
@@ -120,7 +121,7 @@ def read_snomed(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
     """
     for path, layout in ((settings.hierarchy, "snomed_above"), (settings.path, "snomed")):
         if path:
-            own = msgspec.structs.replace(settings, path=path)
+            own = replace(settings, path=path)
             yield from read_table(
                 own, report, layout=_layouts()[layout], superseded=_find_superseded(own)
             )
@@ -129,7 +130,7 @@ def read_snomed(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
 def _find_superseded(settings: SourceSettings) -> Collection[tuple[str, ...]]:
     """Returns identifier and time of those rows of a file of RF2 that a later row replaced."""
     at, rows = open_table(
-        msgspec.structs.replace(settings, table=TableSettings(separator="\t")),
+        replace(settings, table=TableSettings(separator="\t")),
         SourceReport(),
         needed=VERSION[:1],
         wished=VERSION[1:],
@@ -157,7 +158,7 @@ def read_chembl(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
     if settings.hierarchy:
         numbers = _molecules(settings)
         yield from read_table(
-            msgspec.structs.replace(settings, path=settings.hierarchy, columns=ColumnSettings()),
+            replace(settings, path=settings.hierarchy, columns=ColumnSettings()),
             report,
             layout=_layouts()["chembl_names"],
             identify=lambda number, prefix: curie(numbers.get(number, ""), prefix),
@@ -168,7 +169,7 @@ def _molecules(settings: SourceSettings) -> Mapping[str, str]:
     """Returns the numbers of the molecules that have synonyms, few of millions -> their
     identifiers.
     """
-    names = msgspec.structs.replace(settings, path=settings.hierarchy)
+    names = replace(settings, path=settings.hierarchy)
     numbers = {number for (number,) in _cells(names, "molregno")}
     return {
         number: identifier
@@ -179,9 +180,7 @@ def _molecules(settings: SourceSettings) -> Mapping[str, str]:
 
 def _cells(settings: SourceSettings, *columns: str) -> Iterator[list[str]]:
     table = TableSettings(separator=settings.table.separator)
-    at, rows = open_table(
-        msgspec.structs.replace(settings, table=table), SourceReport(), needed=columns
-    )
+    at, rows = open_table(replace(settings, table=table), SourceReport(), needed=columns)
     yield from ([cells[at[column]] for column in columns] for _, cells in rows)
 
 
@@ -196,7 +195,7 @@ def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
         yield from read_table(settings, report, layout=_layouts()[f"meddra_{level}"])
     if settings.hierarchy:
         yield from read_table(
-            msgspec.structs.replace(settings, path=settings.hierarchy),
+            replace(settings, path=settings.hierarchy),
             report,
             layout=_layouts()["meddra_lowest"],
         )

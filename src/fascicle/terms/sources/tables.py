@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.errors import Place, RecipeError
 from fascicle.settings.base import Settings
@@ -97,9 +98,7 @@ class Layout(Settings, frozen=True, kw_only=True):
                 "names",
                 key="columns.id",
             )
-        return msgspec.structs.replace(
-            self, columns=columns, table=_over(self.table, settings.table)
-        )
+        return replace(self, columns=columns, table=_over(self.table, settings.table))
 
     def read(self, settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
         """Streams the concepts of a table of this layout; see `read_table`."""
@@ -133,9 +132,7 @@ def read_table(
     """
     required = settings.columns.given().values()
     layout = layout.of(settings)
-    settings = msgspec.structs.replace(
-        settings, table=layout.table, prefix=settings.prefix or layout.prefix
-    )
+    settings = replace(settings, table=layout.table, prefix=settings.prefix or layout.prefix)
     columns = layout.columns
     assert columns.id is not None
     needed = [column for column in (columns.id, columns.name) if column is not None]
@@ -318,4 +315,4 @@ def _over(base: _S, changes: _S) -> _S:
         for f in changes.__struct_fields__
         if (value := getattr(changes, f)) != getattr(default, f)
     }
-    return msgspec.structs.replace(base, **changed)
+    return replace(base, **changed)

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.scores import Counts, Rates, Scores
@@ -85,9 +85,7 @@ class SeveralCorpora(Judge):
         """See ``Judge``; ids of documents begin with the name of their part and a slash."""
         part_of = {document.id: document.id.partition("/")[0] for document in documents}
         annotated = [
-            msgspec.structs.replace(
-                document, mentions=self._cells(part_of[document.id], document.mentions)
-            )
+            replace(document, mentions=self._cells(part_of[document.id], document.mentions))
             for document in documents
         ]
         scores = score_known(
@@ -99,9 +97,7 @@ class SeveralCorpora(Judge):
     def _cells(self, part: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         """Returns the mentions of the types that a part annotates, with their cells as types."""
         types = self.annotates[part]
-        return tuple(
-            msgspec.structs.replace(m, type=f"{part}/{m.type}") for m in mentions if m.type in types
-        )
+        return tuple(replace(m, type=f"{part}/{m.type}") for m in mentions if m.type in types)
 
     def f1_of_type(self, scores: Scores, name: str) -> float:
         """Returns the mean over the corpora that annotate the type and have it in dev."""
@@ -198,7 +194,7 @@ def fit_threshold(
         changes = {"nothing": _fit_one_threshold(trials)}
     else:
         changes = {"nothing": max(_BIASES_FROM_ZERO, key=trials.f1)}
-    decision = msgspec.structs.replace(manifest.decision, **changes)
+    decision = replace(manifest.decision, **changes)
     return decision, {str(value): f1 for value, f1 in trials.tried.items()}
 
 

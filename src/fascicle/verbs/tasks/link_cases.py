@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import AMBIGUOUS, Mention
@@ -185,9 +185,7 @@ def cases_of_predictions(
                 gold=frozenset(),
                 where="spurious",
             )
-            yield msgspec.structs.replace(
-                _with_mention(bare, mention, gold), start=mention.start, where="spurious"
-            )
+            yield replace(_with_mention(bare, mention, gold), start=mention.start, where="spurious")
 
 
 def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]:
@@ -218,7 +216,7 @@ def _with_mention(case: LinkCase, mention: Mention, gold: Collection[str]) -> Li
     answer = mention_concepts(mention, case.gold, gold)
     links = [link for link in mention.links if not link.nil and link.tier != AMBIGUOUS]
     scores = [link.score for link in links]
-    return msgspec.structs.replace(
+    return replace(
         case,
         parts=tuple((concept,) for concept in sorted(answer)),
         answer=answer,
@@ -244,7 +242,7 @@ def _decided(case: LinkCase, decisions: Sequence[Decision], gold: Collection[str
         if answered
         else []
     )
-    return msgspec.structs.replace(
+    return replace(
         case,
         parts=tuple(tuple(map(counted, each.candidates)) for each in decisions),
         answer=frozenset(map(counted, best)),
@@ -261,8 +259,8 @@ def _alone(decision: Decision) -> bool:
 
 
 def _without_links(document: Document) -> Document:
-    mentions = tuple(msgspec.structs.replace(mention, links=()) for mention in document.layer(GOLD))
-    return msgspec.structs.replace(document, mentions=mentions)
+    mentions = tuple(replace(mention, links=()) for mention in document.layer(GOLD))
+    return replace(document, mentions=mentions)
 
 
 def _surface(mention: Mention, document: Document) -> str:
