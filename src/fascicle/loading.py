@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import replace
 
 import fascicle.plugins as plugins
 from fascicle.core.arguments import check_call, to_path_list, validate_arguments
@@ -219,27 +218,15 @@ def open_model(
         model=tuple(map(from_anywhere, to_path_list(model, name="model"))),
         choices=choices.with_places(from_anywhere),
     )
-    _keep_opening(composed, composed.made_of, threads=threads, device=device, recognition=stated)
-    return composed
-
-
-def _keep_opening(
-    annotator: Annotator,
-    composition: Composition,
-    *,
-    threads: int | None,
-    device: str | None,
-    recognition: RecognitionSettings | None,
-) -> None:
-    """Writes down how another process opens a model again."""
     opening = Opening(
-        composition=composition,
+        composition=composed.made_of,
         threads=threads,
         device=device,
-        recognition=recognition,
-        fingerprint=annotator.fingerprint,
+        recognition=stated,
+        fingerprint=composed.fingerprint,
     )
-    annotator.reopening = reopen, (msgspec.json.encode(opening),)
+    composed.reopening = reopen, (msgspec.json.encode(opening),)
+    return composed
 
 
 @lru_cache(maxsize=1)  # a worker gets the same model with each task
@@ -284,13 +271,13 @@ def _choices_of_packs(
     types = tuple(kind for kind in choices.only if kind in types_of_packs or not beside)
     recognition = RecognitionSettings(types=types, links=choices.links)
     if choices.nested:
-        recognition = replace(recognition, overlaps="nested")
+        recognition = msgspec.structs.replace(recognition, overlaps="nested")
     if choices.threshold and not isinstance(choices.threshold, dict):
-        recognition = replace(recognition, threshold=choices.threshold)
+        recognition = msgspec.structs.replace(recognition, threshold=choices.threshold)
     if beside:
         return recognition, choices
     least = choices.threshold if isinstance(choices.threshold, dict) else 0.0
-    return recognition, replace(choices, only=(), threshold=least)
+    return recognition, msgspec.structs.replace(choices, only=(), threshold=least)
 
 
 def open_own_names(
@@ -379,7 +366,7 @@ def _in_case(
         )
     if case == "auto":
         return recognition
-    return replace(recognition or RecognitionSettings(), case=False)
+    return msgspec.structs.replace(recognition or RecognitionSettings(), case=False)
 
 
 def _loaded(
@@ -545,10 +532,14 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     places = [folder / MEMBERS / name for name in manifest.members]
     judged = [folder / FILTER_FOLDER] if manifest.rule == "meta" else []
     for place, expected in zip([*places, *judged], manifest.described, strict=True):
-        _check_described(place, expected, folder)
+        described = description_file(place)
+        if not described.is_file() or file_sha256(described) != expected:
+            raise ModelError(
+                f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the ensemble "
+                "again"
+            )
     check_members(folder, device)
-    files = (file for place in [*places, *judged] for file in place.rglob("*") if file.is_file())
-    size = sum(file.stat().st_size for file in files)
+    size = sum(map(_bytes_in, [*places, *judged]))
     members: list[Callable[[], Annotator]] = [
         partial(load, place, threads=threads, device=None if is_pack(place) else device)
         for place in places
@@ -561,13 +552,8 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     return EnsemblePredictor(manifest, members, judge=judges[0] if judges else None)
 
 
-def _check_described(member: Path, expected: str, ensemble: Path) -> None:
-    described = description_file(member)
-    if not described.is_file() or file_sha256(described) != expected:
-        raise ModelError(
-            f"{member} is not what {ENSEMBLE} of {ensemble} describes; copy or make the ensemble "
-            "again"
-        )
+def _bytes_in(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 @contextmanager

@@ -281,12 +281,7 @@ class AssertionRules:
             return False
 
         between = [other for other in near if first <= other.first and other.last <= last]
-        while (
-            is_behind
-            and between
-            and between[-1].last == last
-            and between[-1].pattern.end == _PHRASE
-        ):
+        while is_behind and _is_before_cue(between, last):
             last = between.pop().first  # "was" in "was not seen" belongs to the cue
         if any(other.pattern.end >= _WEAKEST[group.until] for other in between):
             return False
@@ -305,12 +300,7 @@ class AssertionRules:
         if not (group.lists or sentence.inside.isdisjoint(range(first, last))):
             return False
         if group.side == "heading":
-            is_below = sentence.lines[match.last] > sentence.lines[match.last - 1]
-            return (
-                ":" not in words
-                if is_below
-                else sentence.lines[mention[0]] == sentence.lines[match.first]
-            )
+            return _is_under(match, sentence, mention, words)
         return self._is_near(words[::-1] if is_behind else words, group)
 
     def _begins_clause(self, before: Sequence[str], after: Sequence[str]) -> bool:
@@ -333,6 +323,19 @@ class AssertionRules:
             if depth < 0 or count > group.reach:
                 return False
         return True
+
+
+def _is_before_cue(between: Sequence[_Match], last: int) -> bool:
+    """True if the last of the matches ends a phrase, and stands directly before a cue."""
+    return bool(between) and between[-1].last == last and between[-1].pattern.end == _PHRASE
+
+
+def _is_under(heading: _Match, sentence: _Sentence, mention: Span, words: Sequence[str]) -> bool:
+    """True if a mention is below a heading, or in its line; ``words`` stand between them."""
+    lines = sentence.lines
+    if lines[heading.last] > lines[heading.last - 1]:
+        return ":" not in words
+    return bool(lines[mention[0]] == lines[heading.first])
 
 
 def _opens_item(match: _Match, words: Sequence[str]) -> bool:

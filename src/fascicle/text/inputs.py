@@ -74,15 +74,19 @@ def case_patterns(text: str, spans: Ints) -> NDArray[np.int64]:
         (uncased > 0, "uncased"),
         ((upper == 1) & _begin_with_capital(kinds, spans), "initial"),
     )
-    patterns = np.select(
-        [rule for rule, _ in rules], [_NUMBER[name] for _, name in rules], _NUMBER["mixed"]
-    )
+    holds, names = zip(*rules, strict=True)
+    patterns = np.select(holds, [_NUMBER[name] for name in names], _NUMBER["mixed"])
     for at in np.flatnonzero(patterns == _NUMBER["capitals"]).tolist():
-        if letters[at] == 1:
-            patterns[at] = _NUMBER["capital"]
-        elif _ROMAN.fullmatch(text[spans[at, 0] : spans[at, 1]]):
-            patterns[at] = _NUMBER["roman"]
+        word = text[spans[at, 0] : spans[at, 1]]
+        patterns[at] = _NUMBER[_kind_of_capitals(word, letters[at])]
     return patterns.astype(np.int64)
+
+
+def _kind_of_capitals(word: str, letters: int) -> str:
+    """Returns the pattern of a word of capitals."""
+    if letters == 1:
+        return "capital"
+    return "roman" if _ROMAN.fullmatch(word) else "capitals"
 
 
 def _begin_with_capital(kinds: NDArray[np.int8], spans: Ints) -> Bools:

@@ -151,6 +151,13 @@ class AlignedGold(msgspec.Struct, frozen=True, kw_only=True):
     lost: Counter[str]
 
 
+def _check_type(mention: Mention, types: Sequence[str]) -> None:
+    if mention.type not in types:
+        raise ValueError(
+            f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}"
+        )
+
+
 def align(
     mentions: Sequence[Mention],
     pieces: Pieces,
@@ -182,10 +189,7 @@ def align(
     reach = Reach(pieces, windows, limits)
     targets = _TargetSpans(len(pieces.units), len(types), limits)
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
-        if mention.type not in index:
-            raise ValueError(
-                f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}"
-            )
+        _check_type(mention, types)
         span, reason = find_units(mention, pieces, segment_of, breakers=limits.breakers)
         if span is not None:
             row, outside = (*span, index[mention.type]), reach.outside(span)

@@ -363,6 +363,25 @@ def _share(
 Batch = dict[str, Ints]
 
 
+def _empty_batch(counts: Ints, length: int, *, pad: int) -> Batch:
+    """Returns a batch of padding alone; see `collate`.
+
+    Args:
+        counts: number of units of each window, ``[B]``.
+        length: of the longest window, in pieces.
+        pad: id of the padding.
+    """
+    shape, units_shape = (len(counts), length), (len(counts), int(counts.max()))
+    return {
+        "input_ids": np.full(shape, pad, dtype=np.int64),
+        "attention_mask": np.zeros(shape, dtype=np.int64),
+        "first_piece": np.zeros(units_shape, dtype=np.int64),
+        "last_piece": np.zeros(units_shape, dtype=np.int64),
+        "unit_of_piece": np.full(shape, -1, dtype=np.int64),
+        "unit_count": counts,
+    }
+
+
 def collate(
     windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: PieceTokenizer
 ) -> Batch:
@@ -383,15 +402,7 @@ def collate(
     prefix, suffix = tokenizer.prefix, tokenizer.suffix
     length = max(w.pieces[1] - w.pieces[0] for w in windows) + len(prefix) + len(suffix)
     counts = np.array([w.units[1] - w.units[0] for w in windows], dtype=np.int64)
-    shape, units_shape = (len(windows), length), (len(windows), int(counts.max()))
-    batch = {
-        "input_ids": np.full(shape, tokenizer.pad, dtype=np.int64),
-        "attention_mask": np.zeros(shape, dtype=np.int64),
-        "first_piece": np.zeros(units_shape, dtype=np.int64),
-        "last_piece": np.zeros(units_shape, dtype=np.int64),
-        "unit_of_piece": np.full(shape, -1, dtype=np.int64),
-        "unit_count": counts,
-    }
+    batch = _empty_batch(counts, length, pad=tokenizer.pad)
     for row, window in enumerate(windows):
         pieces = documents[window.document]
         start, end = window.pieces

@@ -124,6 +124,13 @@ class OutputFiles(msgspec.Struct, frozen=True, kw_only=True):
                 check_target(file, overwrite=self.overwrite)
 
 
+def _check_unnamed(unnamed: Path, journal: Path) -> None:
+    if unnamed.exists() and not journal.exists():
+        raise OutputError(
+            f"{unnamed} is of no interrupted run; move it elsewhere: a run needs its name"
+        )
+
+
 class FolderRun:
     """Output files of one run; a context manager that waits for all of them at its end."""
 
@@ -151,10 +158,7 @@ class FolderRun:
         folder.mkdir(parents=True, exist_ok=True)
         self._files, self._state_of = files, state_of
         self._unnamed = folder / _UNNAMED
-        if self._unnamed.exists() and not (folder / JOURNAL).exists():
-            raise OutputError(
-                f"{self._unnamed} is of no interrupted run; move it elsewhere: a run needs its name"
-            )
+        _check_unnamed(self._unnamed, folder / JOURNAL)
         self._ledger = Ledger(folder, kind=_KIND)
         self._journal = self._open_journal(made_by)
         self._pool = ThreadPoolExecutor(1)

@@ -263,15 +263,9 @@ def _keep(
     is_ours = (
         before is not None and path.is_file() and file_facts(path) == (before.size, before.sha256)
     )
-    if (
-        before is not None
-        and is_ours
-        and remote.state
-        and (remote.size, remote.state) == (before.size, before.state)
-    ):
+    if before is not None and is_ours and _is_current(before, remote):
         return msgspec.structs.replace(before, path=str(path))  # the folder may have moved
     check_target(path, overwrite=overwrite or is_ours)
-    now = datetime.datetime.now(datetime.UTC).date().isoformat()
     part = _part(path, row.url, remote, overwrite=overwrite or is_ours)
     with part.opened(path) as stream:
         part.begin()
@@ -279,7 +273,8 @@ def _keep(
         sha256 = file_facts(part_paths(path)[0])[1]
         if before is not None and not overwrite:
             _check_same(row, before, sha256)
-    same = before is not None and before.sha256 == sha256
+    now = datetime.datetime.now(datetime.UTC).date().isoformat()
+    is_same = before is not None and before.sha256 == sha256
     fetched = Fetched(
         path=str(path),
         url=_host_of(row.url),
@@ -287,10 +282,15 @@ def _keep(
         sha256=sha256,
         state=remote.state,
         date=remote.date or now,
-        fetched=before.fetched if before is not None and same else now,
+        fetched=before.fetched if before is not None and is_same else now,
     )
     _add_record(record, name, fetched)
     return fetched
+
+
+def _is_current(before: Fetched, remote: _Remote) -> bool:
+    """True if the publisher still has the version that was fetched."""
+    return bool(remote.state) and (remote.size, remote.state) == (before.size, before.state)
 
 
 def _check_same(row: Vocabulary, before: Fetched, sha256: str) -> None:
