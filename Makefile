@@ -1,4 +1,4 @@
-# make demo | test | studies | check | torture | mutants | kills | interop | reality | house | package | docs | bench | ratios | install | clean
+# make demo | test | room | studies | check | torture | mutants | kills | interop | reality | house | package | docs | bench | ratios | install | clean
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8 --dist worksteal
@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
-.PHONY: demo test studies check torture mutants kills interop reality house package docs bench ratios install clean
+.PHONY: demo test room studies check torture mutants kills interop reality house package docs bench ratios install clean
 
 demo: $(VENV)/.base
 	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
@@ -22,10 +22,14 @@ demo: $(VENV)/.base
 	@echo "The same annotations as files are in demo-output/."
 
 # Without bytecode, each of the hundreds of processes that tests start compiles the package anew.
-test studies check: export PYTHONDONTWRITEBYTECODE :=
+test room studies check: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS) $(TESTS)
+
+# The fast tests of one room, and the rules for all: make room ROOM=text
+room: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS) tests/$(ROOM) tests/test_architecture.py
 
 studies: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS) studies

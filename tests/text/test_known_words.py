@@ -91,6 +91,7 @@ def test_tokenizers_that_cut_otherwise_are_asked_for_everything() -> None:
         assert not cuts_words_alone(changed)
 
 
+@pytest.mark.slow
 def test_long_words_are_not_kept() -> None:
     words = KnownWords(shipped())
     tracemalloc.start()

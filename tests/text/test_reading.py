@@ -105,6 +105,7 @@ def test_any_text_and_given_words_and_sentences(
     assert_equal_to_the_whole(document, reading, level, size)
 
 
+@pytest.mark.slow
 def test_real_text_is_cut_into_many_parts() -> None:
     text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(EXAMPLES.glob("*.txt")))
     rules = segmenter("rules@1")
@@ -120,6 +121,7 @@ def test_sentences_with_context_are_not_parted() -> None:
     assert can_read_in_parts(ReadingSettings(unit="packed"))
 
 
+@pytest.mark.slow
 def test_the_shipped_model_answers_as_for_the_whole() -> None:
     model = load_single("biomed@2")
     texts = [file.read_text(encoding="utf-8") for file in sorted(EXAMPLES.glob("*.txt"))]
