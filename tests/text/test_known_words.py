@@ -15,7 +15,8 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import Whitespace
 
 from fascicle.runtime.places import find_model
-from fascicle.text.pieces import KnownWords, PieceTokenizer, cuts_words_alone
+from fascicle.text.known_words import KnownWords, cuts_words_alone
+from fascicle.text.pieces import PieceTokenizer
 
 WORDS = (
     "lithium",
@@ -66,7 +67,7 @@ def test_pieces_are_those_of_the_tokenizer(texts: list[str]) -> None:
 
 
 def test_more_words_than_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fascicle.text.pieces._MOST", 2)
+    monkeypatch.setattr("fascicle.text.known_words._MOST", 2)
     words = KnownWords(shipped())
     for _ in range(2):
         for text in ("one two three", "four", "two"):

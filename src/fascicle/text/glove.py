@@ -80,6 +80,12 @@ def count_cooccurrence(
     )
 
 
+def _joined(texts: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
+    """Returns the words of all texts in one row, and the number of the text of each."""
+    ids = np.array([number for text in texts for number in text], dtype=np.int64)
+    return ids, np.repeat(np.arange(len(texts)), [len(text) for text in texts])
+
+
 def _near(numbered: Sequence[Sequence[int]], *, window: int, size: int) -> tuple[Ints, _Doubles]:
     """Returns cells ``row * size + column`` with their values, sorted.
 
@@ -88,8 +94,7 @@ def _near(numbered: Sequence[Sequence[int]], *, window: int, size: int) -> tuple
         window: number of words on each side.
         size: number of distinct words.
     """
-    ids = np.array([i for text in numbered for i in text], dtype=np.int64)
-    owner = np.repeat(np.arange(len(numbered)), [len(text) for text in numbered])
+    ids, owner = _joined(numbered)
     keys, values = [np.zeros(0, np.int64)], [np.zeros(0)]
     for distance in range(1, min(window, len(ids) - 1) + 1):
         together = owner[distance:] == owner[:-distance]

@@ -235,6 +235,12 @@ def _with_signs(pieces: Sequence[Piece], marks: Sequence[int]) -> set[int]:
     return out
 
 
+def _ends_with_symbol(before: str) -> bool:
+    """True if the symbol of an element stands before a sign, and no name."""
+    symbol = _SYMBOL.search(before)
+    return symbol is not None and not _NAMED.search(before[: symbol.start()])
+
+
 def _is_mark(piece: Piece, before: str, after: str, *, follows: bool) -> bool:
     text = piece.text.strip()
     if piece.level is _MARK:
@@ -256,10 +262,7 @@ def _is_mark(piece: Piece, before: str, after: str, *, follows: bool) -> bool:
     ):
         return True
     if _SIGNS.fullmatch(core):
-        symbol = _SYMBOL.search(before)
-        return is_alone or not (
-            after[:1].isalnum() or (symbol and not _NAMED.search(before[: symbol.start()]))
-        )
+        return is_alone or not (after[:1].isalnum() or _ends_with_symbol(before))
     if _BRACKETS.fullmatch(core) or (
         _NOTE.fullmatch(core) and _NOTED.search(before) and not after[:1].isalnum()
     ):

@@ -382,6 +382,16 @@ def _empty_batch(counts: Ints, length: int, *, pad: int) -> Batch:
     }
 
 
+def _fill_pieces(row: Batch, ids: Ints, tokenizer: PieceTokenizer) -> None:
+    """Writes the pieces of a window, with the special tokens around them."""
+    prefix, suffix = tokenizer.prefix, tokenizer.suffix
+    size = len(prefix) + len(ids)
+    row["input_ids"][: len(prefix)] = prefix
+    row["input_ids"][len(prefix) : size] = ids
+    row["input_ids"][size : size + len(suffix)] = suffix
+    row["attention_mask"][: size + len(suffix)] = 1
+
+
 def collate(
     windows: Sequence[Window], documents: Sequence[Pieces], tokenizer: PieceTokenizer
 ) -> Batch:
@@ -405,13 +415,9 @@ def collate(
     batch = _empty_batch(counts, length, pad=tokenizer.pad)
     for row, window in enumerate(windows):
         pieces = documents[window.document]
-        start, end = window.pieces
-        ids, size = batch["input_ids"][row], len(prefix) + end - start
-        ids[: len(prefix)] = prefix
-        ids[len(prefix) : size] = pieces.ids[start:end]
-        ids[size : size + len(suffix)] = suffix
-        batch["attention_mask"][row, : size + len(suffix)] = 1
-        _fill_units({name: values[row] for name, values in batch.items()}, window, pieces, prefix)
+        arrays = {name: values[row] for name, values in batch.items()}
+        _fill_pieces(arrays, pieces.ids[slice(*window.pieces)], tokenizer)
+        _fill_units(arrays, window, pieces, prefix)
     inputs = [documents[window.document].inputs for window in windows]
     if inputs[0]:
         batch[FEATURES] = _features(windows, [own for own in inputs if own is not None])

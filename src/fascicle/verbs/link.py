@@ -167,19 +167,7 @@ def run(args: Options) -> int:
     tally = Tally()
     documents = shared.counted_documents(args.files, shared.read_request(args), tally.account)
     if args.why:
-        if args.ontology or args.output != STDOUT:
-            raise UsageError(
-                "--why explains on standard output, in the vocabularies of the linker; leave out "
-                "--ontology and -o"
-            )
-        linker = args.linker or DEFAULT_LINKER
-        for document, decisions in call(
-            explain, args, documents=documents, linker=linker, most=args.candidates
-        ):
-            for decision in decisions:
-                _tell(document, decision, as_json=args.json_lines)
-            if not args.json_lines:
-                _tell_origins(document, decisions)
+        _explain(args, documents)
         return tally.end(strict=args.strict)
     writing = shared.write_request(args)
     writing.check()
@@ -195,6 +183,30 @@ def run(args: Options) -> int:
     write_documents(linked, writing, report=report)
     tally.account.add(report)
     tally.say()
+    _say_what_was_before(before, keeps=args.keep_links)
+    tally.close(writing.path)
+    return tally.exit_code(strict=args.strict)
+
+
+def _explain(args: Options, documents: Iterator[Document]) -> None:
+    """Prints the decisions about each mention."""
+    if args.ontology or args.output != STDOUT:
+        raise UsageError(
+            "--why explains on standard output, in the vocabularies of the linker; leave out "
+            "--ontology and -o"
+        )
+    linker = args.linker or DEFAULT_LINKER
+    for document, decisions in call(
+        explain, args, documents=documents, linker=linker, most=args.candidates
+    ):
+        for decision in decisions:
+            _tell(document, decision, as_json=args.json_lines)
+        if not args.json_lines:
+            _tell_origins(document, decisions)
+
+
+def _say_what_was_before(before: Counter[str], *, keeps: bool) -> None:
+    """Says which mentions had links already, and which are of a type that no pack has."""
     without = {
         done.removeprefix(_TYPE): before.pop(done) for done in [*before] if done.startswith(_TYPE)
     }
@@ -207,14 +219,8 @@ def run(args: Options) -> int:
             f"type: {listing}"
         )
     for done, mentions in before.items():
-        instead = (
-            "without --keep-links they are replaced"
-            if args.keep_links
-            else "--keep-links keeps them"
-        )
+        instead = "without --keep-links they are replaced" if keeps else "--keep-links keeps them"
         say(f"links that {plural(mentions, 'mention')} had were {done}; {instead}")
-    tally.close(writing.path)
-    return tally.exit_code(strict=args.strict)
 
 
 def _tell(document: Document, decision: Decision, *, as_json: bool) -> None:

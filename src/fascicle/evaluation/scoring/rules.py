@@ -191,11 +191,11 @@ def _sweep(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
     character, so of these, one that ends earlier overlaps nothing that one that ends later does
     not: pairing it with the one that ends first is never worse than another choice.
     """
-    ends = ([spans[0][1] for spans in first], [spans[0][1] for spans in second])
+    ends = [[spans[0][1] for spans in side] for side in (first, second)]
     by_start = deque(_starts(first, second))
     by_end = sorted(by_start, key=lambda mention: ends[mention[1]][mention[2]])
-    waiting: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
-    used: tuple[set[int], set[int]] = (set(), set())
+    waiting: list[list[tuple[int, int]]] = [[], []]
+    used: list[set[int]] = [set(), set()]
     pairs = 0
     for _, side, number in by_end:
         while by_start and by_start[0][0] < ends[side][number]:

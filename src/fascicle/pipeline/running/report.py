@@ -286,6 +286,12 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[str, ...]
 
 
+def _reasons(folder: RunFolder, manifest: Manifest) -> Counter[str]:
+    """Counts why documents are in quarantine."""
+    quarantine = current_quarantine(folder, manifest).values()
+    return Counter(f"{record.step}: {record.error}" for record in quarantine)
+
+
 def _seconds(markers: Sequence[Done]) -> dict[str, Any]:
     """Returns the seconds of all shards, and of their steps."""
     steps = _sum(marker.steps for marker in markers)
@@ -307,8 +313,7 @@ def sum_markers(folder: RunFolder, manifest: Manifest, markers: Iterable[Done]) 
     for marker in chain(markers, folder.retries()):
         lists.add(marker)
         small.append(replace(marker, names={}, links={}, concepts={}, events=(), slowest=()))
-    quarantine = current_quarantine(folder, manifest).values()
-    reasons = Counter(f"{record.step}: {record.error}" for record in quarantine)
+    reasons = _reasons(folder, manifest)
     return Totals(
         documents=manifest.documents,
         done=sum(marker.done for marker in small),

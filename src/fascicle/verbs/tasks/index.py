@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -226,6 +226,12 @@ class Curated:
     notes: tuple[str, ...] = ()
 
 
+def _note_on_gold(path: str, types: Collection[str]) -> str:
+    if not types:
+        return f"{path} has no gold of a type of the pack"
+    return f"{path} decides about {', '.join(sorted(types))}"
+
+
 @validate_arguments
 def curate(  # noqa: PLR0913
     pack: str | os.PathLike[str],
@@ -270,21 +276,13 @@ def curate(  # noqa: PLR0913
     opened, tally = Pack.open(pack), account or Account()
     evidence, notes = Evidence(opened), list[str]()
     for path in gold:
-        types = evidence.read_gold(
-            watch(read_all_documents([path], reading or ReadRequest(), report=tally.reading))
-        )
-        listing = ", ".join(sorted(types))
-        notes.append(
-            f"{path} decides about {listing}"
-            if types
-            else f"{path} has no gold of a type of the pack"
-        )
+        documents = read_all_documents([path], reading or ReadRequest(), report=tally.reading)
+        notes.append(_note_on_gold(path, evidence.read_gold(watch(documents))))
     if raw:
         evidence.read_raw(watch(read_all_documents(raw, ReadRequest(), report=tally.reading)))
     proposed = proposals(opened, evidence.counts, settings or ProposalSettings())
+    rules = (rule for proposal in proposed for rule in proposal.rules)
     with open_output(table, overwrite=overwrite) as stream:
-        stream.write(
-            format_rules(rule for proposal in proposed for rule in proposal.rules).encode()
-        )
+        stream.write(format_rules(rules).encode())
     notes.append(f"{plural(len(evidence.counts), 'name was', 'names were')} found")
     return Curated(proposals=tuple(proposed), names=len(evidence.counts), notes=tuple(notes))
