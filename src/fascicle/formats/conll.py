@@ -7,30 +7,32 @@ sentences.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final, TypeVar
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
-from fascicle.core.files.encodings import bom_encoding
 from fascicle.core.files.source import (
-    MAX_LINE,
-    STDIN,
     Line,
     Source,
     line_text,
-    open_bytes,
     read_blocks,
-    read_lines_or_errors,
 )
 from fascicle.core.tags import TagCensus, is_tag, split_tag, tag_advice, tag_layers
 from fascicle.core.wording import plural
-from fascicle.errors import FormatError, InputError, Place, UsageError
-from fascicle.formats.collect import TokenMention, join_tokens, raise_first_error, read_tags
+from fascicle.errors import FormatError, Place, UsageError
+from fascicle.formats.collect import raise_first_error
+from fascicle.formats.conll_documents import (
+    STEP,
+    ParsedSentence,
+    TaggedSentence,
+    document_mode,
+    group_sentences,
+    make_document,
+)
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tag_names import (
@@ -44,17 +46,12 @@ from fascicle.formats.tag_names import (
     is_fact,
 )
 
-_STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
-_BLOCK: Final = 2**18  # bytes
 _NO_TOKEN: Final = "\ufffd"
 _OTHERWISE: Final = (
     "say which column holds the tags, if it is not this one, or, if tags are "
     "types without a prefix, bare=True"
 )
-# A "sentence" beyond this, in a file without one blank line, is a stream whose source did not mark
-# sentences.
-_ONE_STREAM: Final = 1000
 # how a line may begin that ends a sentence
 _MAY_BREAK: Final = frozenset(("", " ", "\t", DOCSTART[0], BEGIN[0]))
 _FIRST_LINES: Final = 100  # that show whether the first column numbers the rows
@@ -139,13 +136,13 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
     Raises:
         FormatError: a line without a tag column, or with a tag that belongs to no scheme.
     """
-    mode = _mode(source, options)
+    mode = document_mode(source, options.documents)
     census = report.tags.setdefault(source.path, TagCensus())
     parser = _Parser(source, options)
-    for number, block in enumerate(_documents(parser.sentences(), mode), 1):
+    for number, block in enumerate(group_sentences(parser.sentences(), mode), 1):
         identifier = source.name if mode == "file" else f"{source.name}:{number}"
         with report.aside.one():
-            document = _document(
+            document = make_document(
                 identifier, raise_first_error(block), census, unbroken=not parser.breaks
             )
             events = (*parser.repairs(), *(parser.notes() if number == 1 else ()))
@@ -154,8 +151,6 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
 
 _T = TypeVar("_T")
 _Row = tuple[str, list[str]]  # token; its tag in each layer
-_Sentence = tuple[list[str], list[list[str]]]  # tokens; for each layer its tags
-_Parsed = _Sentence | InputError | None
 
 
 class _Parser:
@@ -179,7 +174,7 @@ class _Parser:
         self._uneven: list[int] = []
         self.breaks = 0
 
-    def sentences(self) -> Iterator[_Parsed]:
+    def sentences(self) -> Iterator[ParsedSentence]:
         first = 1
         for lines, end in self._groups():
             self._of_row = self._of_row and type(self._of_row)()  # no name goes on behind an error
@@ -213,7 +208,7 @@ class _Parser:
             group += block[start:]
         yield group, None
 
-    def _sentence(self, lines: list[Line], first: int) -> _Parsed:
+    def _sentence(self, lines: list[Line], first: int) -> ParsedSentence:
         """Returns the sentence of consecutive lines, or its error; ``None`` if they are comments.
 
         Args:
@@ -229,7 +224,7 @@ class _Parser:
                 error = self._add_row(rows, line, number)
         return self._end_sentence(rows, error) if rows or error else None
 
-    def _even_rows(self, lines: list[Line]) -> _Sentence | None:
+    def _even_rows(self, lines: list[Line]) -> TaggedSentence | None:
         """Returns a sentence all at once, if nothing in its rows is new; else ``None``."""
         if self._width is None or self._spare or self._options.bare or self._of_row or not lines:
             return None
@@ -257,7 +252,7 @@ class _Parser:
             rows.append(row)
         return None
 
-    def _end_sentence(self, rows: list[_Row], error: FormatError | None) -> _Parsed:
+    def _end_sentence(self, rows: list[_Row], error: FormatError | None) -> ParsedSentence:
         """Returns a sentence, or its error; the first one sets the number of columns of a row to
         the most frequent.
         """
@@ -395,14 +390,14 @@ class _Parser:
         events = []
         if missing:
             message = f"{missing} row(s) had a tag but no token; the token U+FFFD stands for each"
-            events.append(make_event("missing-token", step=_STEP, message=message))
+            events.append(make_event("missing-token", step=STEP, message=message))
         if uneven:
             message = (
                 f"{plural(len(uneven), 'row')} with another number of columns than the "
                 f"{self._width} of the file, "
                 f"the first in line {uneven[0]:,}; a part of a word may be lost"
             )
-            events.append(make_event("uneven-columns", step=_STEP, message=message))
+            events.append(make_event("uneven-columns", step=STEP, message=message))
         return tuple(events)
 
     def notes(self) -> tuple[Event, ...]:
@@ -416,93 +411,16 @@ class _Parser:
             f"column(s) {', '.join(map(str, spare))} look like tags too, and were not read; "
             "several tag columns are layers of nested mentions (columns 0,all reads every one)"
         )
-        return (Event(step=_STEP, kind="note", code="other-tag-columns", message=message),)
+        return (Event(step=STEP, kind="note", code="other-tag-columns", message=message),)
 
     def _error(self, number: int, message: str) -> FormatError:
         return FormatError(message, at=Place(self._source.path, number))
 
 
-def _transpose(rows: list[_Row]) -> _Sentence:
+def _transpose(rows: list[_Row]) -> TaggedSentence:
     layers = max(len(tags) for _, tags in rows)
     columns = [[tags[at] if at < len(tags) else "O" for _, tags in rows] for at in range(layers)]
     return [token for token, _ in rows], columns
-
-
-def _mode(source: Source, options: ConllOptions) -> str:
-    if options.documents != "auto":
-        return options.documents
-    if source.path == STDIN:
-        message = (
-            "standard input is read once; say what a document is with documents=VALUE: "
-            "sentence, file or docstart"
-        )
-        raise UsageError(message)
-    marks = 0
-    try:
-        for is_mark in _marks(source):
-            marks += is_mark
-            if marks > 1:
-                return "docstart"
-    except FormatError:
-        pass  # the main reading raises the same error, after the documents before it
-    return "sentence"
-
-
-def _marks(source: Source) -> Iterator[bool]:
-    mark, begin = DOCSTART.encode(), BEGIN.encode()
-    # bytes are faster; the main reading decodes and checks them
-    with open_bytes(source.path) as stream:
-        block = stream.readline(MAX_LINE)
-        if source.is_utf8 and not bom_encoding(block):
-            while block:
-                is_marked = mark in block or begin in block
-                for part in re.split(rb"[\r\n]", block) if is_marked else ():
-                    yield mark in part[: len(mark) + 3]  # a byte order mark may come before it
-                    if part.startswith(begin):
-                        yield from (True, True)  # one document is one here, too
-                block = stream.read(_BLOCK) + stream.readline(MAX_LINE)
-            return
-    quiet = replace(source, told=None)
-    yield from (
-        isinstance(line, str) and line.startswith(DOCSTART)
-        for _, line in read_lines_or_errors(quiet)
-    )
-
-
-def _documents(sentences: Iterator[_Parsed], mode: str) -> Iterator[list[_Sentence | InputError]]:
-    if mode == "sentence":
-        yield from ([sentence] for sentence in sentences if sentence is not None)
-        return
-    block: list[_Sentence | InputError] = []
-    for sentence in sentences:
-        if sentence is not None:
-            block.append(sentence)
-        elif mode == "docstart" and block:
-            yield block
-            block = []
-    if block:
-        yield block
-
-
-def _document(
-    identifier: str, block: Sequence[_Sentence], census: TagCensus, *, unbroken: bool
-) -> Document:
-    mentions: list[TokenMention] = []
-    first = 0
-    for tokens, layers in block:
-        for tags in layers:
-            mentions += read_tags(tags, first, census)
-        first += len(tokens)
-    stream = unbroken and len(block) == 1 and first > _ONE_STREAM
-    document = join_tokens(
-        identifier, [tokens for tokens, _ in block], mentions, step=_STEP, keep_sentences=not stream
-    )
-    if not stream:
-        return document
-    message = f"{plural(first, 'token')} without one blank line: the source did not mark sentences"
-    return document.with_events(
-        Event(step=_STEP, kind="note", code="no-sentence-breaks", message=message)
-    )
 
 
 READER: Final = Reader(read=read, options=ConllOptions)
