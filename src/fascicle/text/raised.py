@@ -235,6 +235,13 @@ def _with_signs(pieces: Sequence[Piece], marks: Sequence[int]) -> set[int]:
     return out
 
 
+def _may_be_followed(before: str) -> bool:
+    """True if a linked mark may stand behind a text: behind a word, or not behind a citation."""
+    return bool(_AFTER_WORD.search(before[-2:])) or not _CITED.search(
+        before.rstrip()[-_CITED_SIZE:]
+    )
+
+
 def _ends_with_symbol(before: str) -> bool:
     """True if the symbol of an element stands before a sign, and no name."""
     symbol = _SYMBOL.search(before)
@@ -247,12 +254,9 @@ def _is_mark(piece: Piece, before: str, after: str, *, follows: bool) -> bool:
         return len(text) <= 80 and not _NO_MARK.fullmatch(text)
     core = text.strip(" ,;–" if follows else " ,;")
     if piece.level is _LINKED:
-        is_mark = (
-            follows
-            or _AFTER_WORD.search(before[-2:])
-            or not _CITED.search(before.rstrip()[-_CITED_SIZE:])
+        return (follows or _may_be_followed(before)) and bool(
+            _LIST.fullmatch(core) or _SIGNS.fullmatch(core)
         )
-        return is_mark and bool(_LIST.fullmatch(core) or _SIGNS.fullmatch(core))
     is_alone = not before.strip()
     if (
         is_alone

@@ -295,9 +295,9 @@ def run(args: Options) -> int:
     gold = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
     types, events = type_mapping(args), tally.account.events
     compared = compare(gold, systems, settings, models=args.model, types=types, events=events)
+    choices, models = compared.choices.choices if compared.choices else (), _predicting(args)
     commands = [
-        _command(choice.chosen, compared, systems, settings, models=_predicting(args))
-        for choice in (compared.choices.choices if compared.choices else ())
+        _command(each.chosen, compared, systems, settings, models=models) for each in choices
     ]
     sections = make_sections(compared.comparison, compared.choices, commands=commands)
     if args.output is not None:

@@ -168,11 +168,7 @@ class FolderRun:
         self._begun = bool(self._journal.entries)
         entries = {entry["input"]: entry for entry in self._journal.entries}
         self._own = {entry["output"] for entry in entries.values()}
-        self.done: dict[str, dict[str, Any]] = {
-            name: entry
-            for name, entry in entries.items()
-            if name in files.of and self._is_whole(name, entry)
-        }
+        self.done = self._whole_entries(entries)
         try:
             self._refuse_others()
             # left by a killed run: this process holds the journal
@@ -181,6 +177,14 @@ class FolderRun:
         except BaseException:
             self._journal.close()
             raise
+
+    def _whole_entries(self, entries: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Returns what is done: the entries of inputs whose output is as it was written."""
+        return {
+            name: entry
+            for name, entry in entries.items()
+            if name in self._files.of and self._is_whole(name, entry)
+        }
 
     def _open_journal(self, made_by: Mapping[str, str]) -> Journal:
         """Opens the journal; a folder that was made for it goes if it cannot be opened."""

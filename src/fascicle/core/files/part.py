@@ -260,10 +260,15 @@ class PartFile:
         self.replaced = self._journal.was_there and not resume
         self._every, self._clock = every, clock
         self._kept = clock()
+        self._stream = self._open_stream(final)
+
+    def _open_stream(self, final: Path) -> _PartStream:
+        """Opens the part behind what is done, with the permissions of the file that it replaces."""
         try:
-            with write_errors(Path(target)):
-                self._stream = _PartStream(self._part, start=self.done["bytes"] if self.done else 0)
-                copy_permissions(final, self._part)  # same permissions as the file that it replaces
+            with write_errors(Path(self._target)):
+                stream = _PartStream(self._part, start=self.done["bytes"] if self.done else 0)
+                copy_permissions(final, self._part)
+                return stream
         except BaseException:
             self._journal.close() if self._journal.was_there else self._journal.remove()
             raise

@@ -11,7 +11,12 @@ from typing import Final
 
 from fascicle.core.wording import plural
 from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, SystemPair
-from fascicle.evaluation.comparison.search import ScoredCombination, SearchChoice, SearchResult
+from fascicle.evaluation.comparison.search import (
+    Chosen,
+    ScoredCombination,
+    SearchChoice,
+    SearchResult,
+)
 from fascicle.evaluation.reports.markdown_table import escaped
 from fascicle.evaluation.reports.table import aligned_rows, percent
 from fascicle.evaluation.scoring.scores import Counts
@@ -265,6 +270,12 @@ def _combinations(choices: SearchResult, names: Sequence[str]) -> _Section:
     return _Section(title="Combinations", rows=[head, *rows], notes=[f"{note}{limit_note}."])
 
 
+def _cells_of(choice: Chosen, names: Sequence[str]) -> tuple[str, ...]:
+    """Returns rule and systems of a combination, its figures, and what it gains."""
+    cells = (*_combined(choice.candidate, names), *_measured(choice.measured)[:3])
+    return (*cells, _with_ends(choice.gain, signed=True))
+
+
 def _note_on_floor(choice: SearchChoice) -> str:
     return (
         f"No combination has a {_FLOORS[choice.aim]} of at least {percent(choice.floor)}; the "
@@ -282,8 +293,7 @@ def _choices(choices: SearchResult, names: Sequence[str], commands: Sequence[str
         if selection is None:
             notes.append(_note_on_floor(choice))
             continue
-        cells = (*_combined(selection.candidate, names), *_measured(selection.measured)[:3])
-        rows.append((_aim(choice), *cells, _with_ends(selection.gain, signed=True)))
+        rows.append((_aim(choice), *_cells_of(selection, names)))
         aims.setdefault(command, []).append(_aim(choice))
     best = choices.choices[0].chosen
     if best is not None and best.gain.estimate <= 0:
