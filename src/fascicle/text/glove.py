@@ -80,7 +80,7 @@ def count_cooccurrence(
     )
 
 
-def _joined(texts: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
+def _flatten(texts: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
     """Returns the words of all texts in one row, and the number of the text of each."""
     ids = np.array([number for text in texts for number in text], dtype=np.int64)
     return ids, np.repeat(np.arange(len(texts)), [len(text) for text in texts])
@@ -94,7 +94,7 @@ def _near(numbered: Sequence[Sequence[int]], *, window: int, size: int) -> tuple
         window: number of words on each side.
         size: number of distinct words.
     """
-    ids, owner = _joined(numbered)
+    ids, owner = _flatten(numbered)
     keys, values = [np.zeros(0, np.int64)], [np.zeros(0)]
     for distance in range(1, min(window, len(ids) - 1) + 1):
         together = owner[distance:] == owner[:-distance]

@@ -135,7 +135,7 @@ def compare(
     options = settings or CompareSettings()
     systems, scored_only = several.to_systems_request(systems), scored_types(types)
     reference = several.read_gold(as_request(gold), events=events)
-    read = _read(systems, models, as_request(gold), reference, events)
+    read = _read_systems(systems, models, as_request(gold), reference, events)
     if options.search and len(read) > MOST:
         raise UsageError(
             f"all subsets of {len(read)} systems are too many to try; give at most {MOST} "
@@ -161,7 +161,7 @@ def compare(
     )
 
 
-def _read(
+def _read_systems(
     systems: several.SystemsRequest,
     models: Sequence[str],
     gold: PredictionRequest,

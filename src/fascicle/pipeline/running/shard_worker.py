@@ -151,7 +151,7 @@ class ShardWorker:
         """
         killed = killed or {}
         begun = time.perf_counter()
-        documents, finished = self._read(shard)
+        documents, finished = self._inputs_and_answers(shard)
         self.places, self.through = (
             {document.id: at for at, document in enumerate(documents)},
             (0, 0),
@@ -172,7 +172,7 @@ class ShardWorker:
         saves.remove()
         return marker
 
-    def _read(self, shard: Shard) -> tuple[list[Document], Mapping[str, Document]]:
+    def _inputs_and_answers(self, shard: Shard) -> tuple[list[Document], Mapping[str, Document]]:
         """Returns the documents of a shard, and the answers from before an update.
 
         The inputs were checked when the run went on, and need not be read for what is done already.
