@@ -191,7 +191,7 @@ def _sweep(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
     character, so of these, one that ends earlier overlaps nothing that one that ends later does
     not: pairing it with the one that ends first is never worse than another choice.
     """
-    ends = [[spans[0][1] for spans in side] for side in (first, second)]
+    ends = [_first_ends(first), _first_ends(second)]
     by_start = deque(_starts(first, second))
     by_end = sorted(by_start, key=lambda mention: ends[mention[1]][mention[2]])
     waiting: list[list[tuple[int, int]]] = [[], []]
@@ -209,6 +209,11 @@ def _sweep(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
             used[1 - side].add(partner)
             pairs += 1
     return pairs
+
+
+def _first_ends(mentions: Sequence[Fragments]) -> list[int]:
+    """Returns where the first fragment of each mention ends."""
+    return [spans[0][1] for spans in mentions]
 
 
 def _first_free(waiting: list[tuple[int, int]], used: Collection[int]) -> int | None:
