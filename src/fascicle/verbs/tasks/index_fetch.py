@@ -293,7 +293,7 @@ def _is_current(before: Fetched, remote: _Remote) -> bool:
     return bool(remote.state) and (remote.size, remote.state) == (before.size, before.state)
 
 
-def _check_same(row: Vocabulary, before: Fetched, sha256: str) -> None:
+def _check_same(row: PublicFile, before: Fetched, sha256: str) -> None:
     """Refuses a file whose content is not that of the fetch before.
 
     Raises:
