@@ -293,30 +293,32 @@ def run(args: Options) -> int:
         check_target(args.output, overwrite=args.overwrite)
     tally, systems = Tally(), systems_of(args, files_of(args))
     gold = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
-    types, events = type_mapping(args), tally.account.events
-    compared = compare(gold, systems, settings, models=args.model, types=types, events=events)
-    choices, models = compared.choices.choices if compared.choices else (), _predicting(args)
+    compared = compare(
+        gold,
+        systems,
+        settings,
+        models=args.model,
+        types=type_mapping(args),
+        events=tally.account.events,
+    )
     commands = [
-        _command(each.chosen, compared, systems, settings, models=models) for each in choices
+        _command(choice.chosen, compared, systems, settings, models=_predicting(args))
+        for choice in (compared.choices.choices if compared.choices else ())
     ]
     sections = make_sections(compared.comparison, compared.choices, commands=commands)
     if args.output is not None:
-        title = f"Systems compared on {args.gold}"
         with atomic_text_writer(args.output, overwrite=args.overwrite) as stream:
-            stream.write(as_markdown(title, sections, notes=compared.notes))
+            stream.write(
+                as_markdown(f"Systems compared on {args.gold}", sections, notes=compared.notes)
+            )
     tally.say(verbose=args.verbose)
     say_notes(compared.notes)
-    value = as_dict(compared.comparison, compared.choices, commands=commands)
-    emit(value, as_text(sections), as_json=args.json)
+    emit(
+        as_dict(compared.comparison, compared.choices, commands=commands),
+        as_text(sections),
+        as_json=args.json,
+    )
     return tally.exit_code(strict=args.strict)
-
-
-def _options_of_rule(rule: Rule) -> Iterator[str]:
-    """Yields the options of a rule with numbers."""
-    if rule.name == "kofn":
-        yield from ("--k", str(rule.votes))
-    if rule.weights:
-        yield from ("--weights", ",".join(str(float(weight)) for weight in rule.weights))
 
 
 def _command(
@@ -345,7 +347,9 @@ def _command(
         "fascicle",
         "combine",
         rule.name,
-        *dict.fromkeys(models.get(file.path, (file.path,))[0] for file in files),
+        *dict.fromkeys(
+            models[file.path][0] if file.path in models else file.path for file in files
+        ),
     ]
     words += [word for file in files if file.source for word in ("--source", file.source)]
     words += _options_of_rule(rule)
