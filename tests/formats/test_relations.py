@@ -191,9 +191,7 @@ def test_a_normalisation_of_a_relation_is_counted(tmp_path: Path) -> None:
     assert [event.code for event in found.events] == ["links-left-out"]
 
 
-@pytest.mark.parametrize(
-    "name", ["pubtator", "conll", "tsv", "csv", "kazu", "html", "predictions", "text"]
-)
+@pytest.mark.parametrize("name", ["pubtator", "conll", "tsv", "csv", "kazu", "predictions", "text"])
 def test_formats_without_a_place_say_how_many(tmp_path: Path, name: str) -> None:
     assert write(tmp_path / "x", [of_brat(tmp_path / "a")], format=name).losses["relations"] == 3
 
