@@ -21,7 +21,9 @@ def examples(name: str, table: str) -> list[tuple[str, object]]:
 
 def test_every_file_has_examples() -> None:
     names = {path.stem for path in FOLDER.glob("*.toml")}
-    assert names == {"assertion-en", "chemistry", "diseases", "languages", "species"}
+    assert names == {
+        "assertion-en", "chemistry", "diseases", "languages", "qualities", "species"
+    }  # fmt: skip
     for name in names - {"assertion-en"}:  # its groups of cues have examples of their own
         assert lexicon(name)["examples"]
 

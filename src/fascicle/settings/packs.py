@@ -271,6 +271,7 @@ class _Top(Settings, frozen=True, kw_only=True):
     description: str = ""
     curation: tuple[Name, ...] = ()
     careful: bool = False
+    qualities: bool = False
     vocabularies: tuple[Name, ...] = ()
     sources: dict[str, Any] = field(default_factory=dict)
 
@@ -284,6 +285,8 @@ class PackSettings(_Top, frozen=True, kw_only=True):
         curation: tables of rules, applied in this order; paths as in ``sources``.
         careful: whether a preferred name may be too common or too short to be looked for; by
             default all are.
+        qualities: whether names composed of a quality and an entity, such as "increased blood
+            glucose", also match where the two are apart, or another word for the quality is used.
         vocabularies: prefixes of CURIEs that lead sets of equal concepts, in this order; others
             follow in the order of the sources.
         sources: name -> vocabulary. Their order decides where records of one concept differ: the

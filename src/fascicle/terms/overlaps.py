@@ -12,7 +12,8 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Link
-from fascicle.settings.inputs import Overlaps
+from fascicle.settings.inputs import Hyphens, Overlaps
+from fascicle.terms.keys.characters import fold_character
 from fascicle.text.segment import Segmenter, all_sentences
 
 # what sentences of the segmenter end with
@@ -97,6 +98,22 @@ class Occurrence(NamedTuple):
     start: int
     end: int
     meanings: tuple[Meaning, ...]
+
+
+def hyphens_allow(text: str, start: int, end: int, policy: Hyphens) -> bool:
+    """True if the hyphens within the word around a place allow a name there.
+
+    Args:
+        text: of the document.
+        start: first character of the place.
+        end: one past its last.
+        policy: see `RecognitionSettings`.
+    """
+    if policy == "open":
+        return True
+    after = start > 1 and fold_character(text[start - 1]) == "-" and text[start - 2].isalnum()
+    before = end + 1 < len(text) and fold_character(text[end]) == "-" and text[end + 1].isalnum()
+    return not after and (policy == "before" or not before)
 
 
 def resolve_overlaps(

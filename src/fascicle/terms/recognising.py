@@ -19,12 +19,20 @@ from fascicle.core.mention import Link, Mention, Span
 from fascicle.core.stream import portions
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
-from fascicle.settings.inputs import Hyphens, RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.abbreviations.forms import can_be_short
 from fascicle.terms.abbreviations.pairs import Pairs, is_distinctive
-from fascicle.terms.keys.characters import case_fits, fold_character
+from fascicle.terms.composed import ComposedName, ComposedNames, add_composed, choose_composed
+from fascicle.terms.keys.characters import case_fits
 from fascicle.terms.keys.key import TokenArrays, TokenReader, key
-from fascicle.terms.overlaps import Edges, Meaning, Occurrence, resolve_overlaps, slices_by_document
+from fascicle.terms.overlaps import (
+    Edges,
+    Meaning,
+    Occurrence,
+    hyphens_allow,
+    resolve_overlaps,
+    slices_by_document,
+)
 from fascicle.terms.pack.carried import AnyPack
 from fascicle.terms.pack.layout import damage_errors
 from fascicle.terms.scanning.table import NameTable
@@ -109,6 +117,7 @@ class _Opened:
     def __init__(self, source: str, pack: AnyPack, settings: RecognitionSettings) -> None:
         self.source, self.pack, self.settings = source, pack, settings
         self.table = NameTable.open(pack.table)
+        self.composed = ComposedNames.of(pack)
         self._damage = partial(damage_errors, Path(pack.table).parent)
         self._names: dict[int, tuple[_Name, ...]] = {}
         self.meanings = lru_cache(maxsize=_REMEMBERED)(self._judge)
@@ -133,11 +142,25 @@ class _Opened:
         """Reads the names of keys that may be meant, unless they are cached."""
         if len(self._names) + len(rows) > _REMEMBERED:
             self._names.clear()
-        new = [row for row in rows if row not in self._names]
+        if new := [row for row in rows if row not in self._names]:
+            self._add(new)
+
+    def _add(self, new: Sequence[int]) -> None:
         names_by_key: list[list[_Name]] = [[] for _ in new]
         for place, name in self._read_names(new):
             names_by_key[place].append(name)
         self._names.update(zip(new, map(tuple, names_by_key), strict=True))
+
+    def meanings_of(self, rows: Sequence[int]) -> list[Meaning]:
+        """Returns the meanings of the names of keys, as if each were in the text as it is written.
+
+        Args:
+            rows: of the keys.
+        """
+        if new := [row for row in rows if row not in self._names]:
+            self._add(new)  # without forgetting those of the text
+        names = [(names[0].term.surface, row) for row in rows if (names := self._names[row])]
+        return [meaning for surface, row in names for meaning in self.meanings(surface, row)]
 
     def _read_names(self, rows: Sequence[int]) -> Iterator[tuple[int, _Name]]:
         """Yields the names of keys that are looked for, each with the place of its key among the
@@ -310,13 +333,14 @@ class PackRecogniser(Annotator):
         """Yields the mentions of one pack in each document."""
         starts, ends, rows = pack.find_keys(tokens)
         parts = slices_by_document(documents, starts)
-        for document, (part, offset) in zip(documents, parts, strict=True):
+        composed = pack.composed.find(tokens, documents) if pack.composed else {}
+        for number, (document, (part, offset)) in enumerate(zip(documents, parts, strict=True)):
             spans = zip(
                 (starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True
             )
             hits = zip(spans, rows[part].tolist(), strict=True)
             places = apply_definitions(document, list(self._places(pack, document, hits)))
-            yield [
+            mentions = [
                 Mention(
                     ((place.start, place.end),),
                     meaning.type,
@@ -326,25 +350,30 @@ class PackRecogniser(Annotator):
                 )
                 for place, meaning in resolve_overlaps(places, self.settings.overlaps)
             ]
+            if names := composed.get(number):
+                self._add_composed(pack, document, names, mentions)
+            yield mentions
+
+    def _add_composed(
+        self,
+        pack: _Opened,
+        document: Document,
+        names: Sequence[ComposedName],
+        mentions: list[Mention],
+    ) -> None:
+        names_meant = choose_composed(document.text, names, Edges(document, self._rules))
+        longest = self.settings.overlaps == "longest"
+        add_composed(mentions, names_meant, pack.meanings_of, source=pack.source, longest=longest)
 
     def _places(
         self, pack: _Opened, document: Document, hits: Iterable[tuple[Span, int]]
     ) -> Iterator[Occurrence]:
         text, edges = document.text, Edges(document, self._rules)
         for (start, end), row in hits:
-            if not _hyphens_allow(text, start, end, self.settings.hyphens):
+            if not hyphens_allow(text, start, end, self.settings.hyphens):
                 continue
             surface = text[start:end]
             if "\n" in surface and _PARAGRAPH.search(surface):
                 continue
             if not edges.part(start, end) and (meanings := pack.meanings(surface, row)):
                 yield Occurrence(start, end, meanings)
-
-
-def _hyphens_allow(text: str, start: int, end: int, policy: Hyphens) -> bool:
-    """True if the hyphens within the word around a place allow a name there."""
-    if policy == "open":
-        return True
-    after = start > 1 and fold_character(text[start - 1]) == "-" and text[start - 2].isalnum()
-    before = end + 1 < len(text) and fold_character(text[end]) == "-" and text[end + 1].isalnum()
-    return not after and (policy == "before" or not before)

@@ -42,6 +42,7 @@ from fascicle.terms.pack.merging import (
 )
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import STYLES
+from fascicle.terms.pack.qualities import write_qualities
 from fascicle.terms.pack.sets import write_sets
 from fascicle.terms.pack.sorting import SortedSpill
 from fascicle.terms.pack.writing import NamesWriter, OnProgress, encode_name
@@ -64,6 +65,7 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
         longest: characters of a name; longer ones are left out and counted.
         careful: whether a preferred name may be too common or too short to be looked for in texts.
         vocabularies: prefixes that lead sets, in this order, before others.
+        qualities: whether names composed of a quality and an entity have a table.
     """
 
     name: PackName
@@ -71,6 +73,7 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
     longest: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
     careful: bool = True
     vocabularies: tuple[str, ...] = ()
+    qualities: bool = False
 
 
 class PackSource(NamedTuple):
@@ -252,7 +255,10 @@ class _Building:
         self._write_names(concepts)
         self._write_rules()
         manifest = self._manifest(gathered, concepts)
-        counts = write_sets(self._place, Pack(self._place, manifest))
+        pack = Pack(self._place, manifest)
+        counts = write_sets(self._place, pack)
+        if self._settings.qualities:
+            counts |= write_qualities(pack, self._place, self._parts.table)
         shutil.rmtree(self._work)
         return replace(manifest, counts={**manifest.counts, **counts})
 

@@ -85,6 +85,10 @@ TAXA: Final = "taxa"
 # the text of each rule of curation that touched something; the first is empty
 RULES: Final = "rules"
 TABLE: Final = "tokens.table"  # by which texts are scanned; row i is key i of the active table
+# of a pack with composed names: the table of entities and words for qualities, and of each key a
+# list of classes with the roles of a word, and of rows of keys of names (see `pack.qualities`)
+QUALITIES: Final = "qualities.table"
+OF_QUALITIES: Final = ("qualities.starts.u4", "qualities.class.u1", "qualities.name.u4")
 # one value for each term
 COLUMNS: Final = (CONCEPT, SURFACE, NAME_KIND, LANGUAGE, FLAGS, SET, PRIOR)
 # one value for each concept

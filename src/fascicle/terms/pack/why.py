@@ -13,13 +13,17 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools
+from fascicle.core.document import Document
 from fascicle.core.wording import plural
 from fascicle.settings.inputs import RecognitionSettings
-from fascicle.terms.keys.key import KeyReader, Level, key
+from fascicle.terms.composed import ComposedNames, choose_composed
+from fascicle.terms.keys.key import KeyReader, Level, TokenReader, key
+from fascicle.terms.overlaps import Edges
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.sources.drafts import LostLabel
 from fascicle.terms.terms import NAME_KINDS
+from fascicle.text.segment import RULES_1
 
 _Tier = Literal["exact", "folded", "canonical"]
 _TIERS: Final[tuple[tuple[Level, _Tier], ...]] = ((0, "exact"), (1, "folded"), (2, "canonical"))
@@ -55,6 +59,20 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     silent: str
 
 
+class ExplainedParts(msgspec.Struct, frozen=True, kw_only=True):
+    """Quality and entity in a surface, and the names that they mean.
+
+    Attributes:
+        quality: the word for the quality.
+        entity: the words for the entity.
+        terms: names with another word of the class, or in another order.
+    """
+
+    quality: str
+    entity: str
+    terms: tuple[Term, ...]
+
+
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Explanation of a surface in a pack.
 
@@ -66,6 +84,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
         terms: the terms that the surface finds: those of the best tier first, and then the most
             probable.
         silent: terms that are kept out.
+        composed: names that the surface means as a quality and an entity, see `terms.composed`.
     """
 
     surface: str
@@ -74,6 +93,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...]
     terms: tuple[Explained, ...]
     silent: tuple[Explained, ...]
+    composed: tuple[ExplainedParts, ...] = ()
 
 
 def explain_name(pack: Pack, surface: str) -> Explanation:
@@ -97,7 +117,23 @@ def explain_name(pack: Pack, surface: str) -> Explanation:
         keys=keys,
         terms=explained_tables[0],
         silent=explained_tables[1],
+        composed=tuple(_parts(pack, surface)),
     )
+
+
+def _parts(pack: Pack, surface: str) -> Iterator[ExplainedParts]:
+    """Yields qualities with their entities in a surface."""
+    table, document = ComposedNames.of(pack), Document(id="", text=surface)
+    if table is None or not surface:
+        return
+    names = table.find(TokenReader().read([surface]), [document]).get(0, [])
+    for name, _ in choose_composed(surface, names, Edges(document, RULES_1)):
+        _, rows = pack.active.of_key_rows(np.array(name.rows, dtype=np.int64))
+        yield ExplainedParts(
+            quality=surface[slice(*name.quality)],
+            entity=surface[slice(*name.entity)],
+            terms=tuple(pack.term(pack.active, row) for row in rows.tolist()),
+        )
 
 
 def _order(explained: Explained) -> tuple[int, float, str, str]:
@@ -160,6 +196,10 @@ def explanation_lines(explanation: Explanation) -> Iterator[str]:
         yield "no term of the pack has this key"
     for explained in explanation.terms:
         yield from _lines(explained)
+    for parts in explanation.composed:
+        yield f"composed of the quality {parts.quality!r} and the entity {parts.entity!r}, as"
+        for term in parts.terms:
+            yield f"    {term.surface}  ->  {term.concept}  (prior {term.prior:.3f})"
     if explanation.silent:
         yield "kept out:"
         for explained in explanation.silent:

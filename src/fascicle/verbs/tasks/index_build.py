@@ -30,7 +30,7 @@ from fascicle.terms.curation import CURATION, Curation, RuleProblem, SeenNames, 
 from fascicle.terms.keys.key import NORMALISER, KeyReader, key
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.export import KeptRules, pack_sources
-from fascicle.terms.pack.layout import KIND, PackManifest, SourceFacts
+from fascicle.terms.pack.layout import KIND, QUALITIES, PackManifest, SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.why import COLUMNS, unsearched_labels
 from fascicle.terms.scanning.building import build_table
@@ -153,6 +153,7 @@ def _build_settings(settings: PackSettings, memory: int) -> BuildSettings:
         longest=max(source.max_length for source in settings.sources.values()),
         careful=settings.careful,
         vocabularies=settings.vocabularies,
+        qualities=settings.qualities,
     )
 
 
@@ -328,6 +329,7 @@ def extend(  # noqa: PLR0913
             memory=memory,
             longest=_LONGEST,
             vocabularies=base.manifest.vocabularies or (),
+            qualities=QUALITIES in base.manifest.files,
         ),
         output,
         parts=Components(
