@@ -34,13 +34,17 @@ class Stored(Annotator):
 
     def __init__(self, name: str, said: Found, types: Sequence[str]) -> None:
         """Takes the mentions of each document by its id."""
-        self._name, self._said = name, said
-        self.types = tuple(types)
+        self._name, self._said, self._types = name, said, tuple(types)
 
     @property
     def name(self) -> str:
         """Name of the model."""
         return self._name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Types of the model."""
+        return self._types
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """The mentions again."""
