@@ -88,11 +88,17 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
     ),
     "compare": (
         {"gold": "none.tsv", "systems": ["none.tsv"]},
-        {"systems": [LIST], "settings": [NONE], "events": [NONE]},
+        {
+            "systems": [LIST],
+            "models": [LIST],
+            "types": [LIST, {}],
+            "settings": [NONE],
+            "events": [NONE],
+        },
     ),
     "evaluate": (
         {"gold": "none.tsv", "predictions": "none.tsv"},
-        {"predictions": [LIST], "events": [NONE], "types": [LIST, {}]},
+        {"predictions": [LIST], "events": [NONE], "types": [LIST, {}], "map": [""]},
     ),
     "evaluate_links": (
         {"gold": "none.tsv", "predictions": "none.tsv"},
