@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Ints
+from fascicle.core.machine import usable_cores
 from fascicle.errors import ModelError, UsageError
 
 # For a network without a preferred batch size, such as one of torch, where each call has a fixed
@@ -233,15 +234,6 @@ class OnnxSession:
 
     def __repr__(self) -> str:
         return f"OnnxSession({str(self.path)!r}, threads={self.threads})"
-
-
-def usable_cores() -> int:
-    """Returns the number of cores that this process may use, which in a container can be fewer
-    than the machine has.
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _opened(path: Path, threads: int, *, device: str = _CPU) -> Any:

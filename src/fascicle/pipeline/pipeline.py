@@ -144,6 +144,11 @@ class Pipeline:
             if hasattr(step, "close"):
                 step.close()
 
+    @property
+    def apart(self) -> bool:
+        """True if a step is, or asks for, a process of its own."""
+        return any(getattr(step, "apart", False) for step in self.steps)
+
     def made_by(self) -> dict[str, str]:
         """Returns everything that decides the mentions, by name: each step with its fingerprint."""
         order = ", ".join(step.name for step in self.steps)

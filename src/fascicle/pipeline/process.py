@@ -81,6 +81,8 @@ class ProcessKilledError(ProcessError):
 class ProcessStep:
     """External program as a step. It is started anew after each failure; `close` ends it."""
 
+    apart = True
+
     def __init__(
         self,
         name: str,

@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from fascicle.core.session import usable_cores
+from fascicle.core.machine import usable_cores
 from fascicle.errors import UsageError
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.plugins import plugins

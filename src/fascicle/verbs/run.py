@@ -39,7 +39,8 @@ class Options(AllChoices, Strict, Reading):
         pipeline: a pipeline.toml, a folder with one, or a model, whose mentions are linked as in
             annotate.
         output: the folder of the run.
-        workers: processes; default: as many as usable cores, or 1 with --ray.
+        workers: processes; default: as many as usable cores and limits.memory of the pipeline
+            allow, or 1 with --ray and for steps with a process of their own.
         ray: start workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: the
             cluster that Ray finds.
         resume: resume the same run after an interruption; if there is nothing to resume, start from
@@ -113,6 +114,6 @@ def print_account(
 
 
 def _see(bar: Shown, now: Progress) -> None:
-    rate = f"{now.characters_per_second / 1e6:.2f} MB/s"
+    rate = f"{now.characters_per_second / 1e6:.2f} MB/s by {plural(now.workers, 'worker')}"
     note = f"{rate}, {now.quarantined:,} in quarantine" if now.quarantined else rate
     bar.see(now.documents, now.characters, now.of_characters, note=note)

@@ -22,11 +22,12 @@ from fascicle.formats import read
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import Input, ReadRequest, read_inputs
 from fascicle.pipeline.loading import PipelineOpener
+from fascicle.pipeline.running import run as running
 from fascicle.pipeline.running.folder import SUCCESS, RunFolder
 from fascicle.pipeline.running.parts import expand_runs
 from fascicle.pipeline.running.records import Done, FileFacts
 from fascicle.pipeline.running.report import current_quarantine, suspects
-from fascicle.pipeline.running.run import Progress, Run
+from fascicle.pipeline.running.run import Progress, Run, default_workers
 from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards
 from fascicle.verbs.tasks.run import list_quarantined
@@ -250,6 +251,55 @@ def test_what_the_format_cannot_hold_is_quarantined(written: Write, tmp_path: Pa
     assert list(
         current_quarantine(RunFolder(tmp_path / "out"), RunFolder(tmp_path / "out").manifest())
     ) == ["b\tc"]
+
+
+@pytest.mark.parametrize(
+    ("free", "apart", "workers"),
+    [
+        (None, False, 6),
+        (100 << 30, False, 6),
+        (3 << 30, False, 3),
+        (100 << 20, False, 1),
+        (100 << 30, True, 1),
+    ],
+)
+def test_by_default_workers_fit_into_cores_and_free_memory_and_start_no_program_twice(
+    monkeypatch: pytest.MonkeyPatch, free: int | None, apart: bool, workers: int
+) -> None:
+    monkeypatch.setattr(running, "usable_cores", lambda: 6)
+    monkeypatch.setattr(running, "free_memory", lambda: free)
+    assert default_workers(Limits(memory=1_024), apart=apart) == workers
+
+
+_LLM = """plugin = "llm"
+options = { address = "http://127.0.0.1:9/v1", model = "none", types = { X = "a letter" } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "apart"),
+    [
+        ('kind = "abbreviations"\n', False),
+        (f'kind = "plugin"\n{_LLM}', True),
+        (f'kind = "plugin"\napart = false\n{_LLM}', True),
+    ],
+)
+def test_a_pipeline_knows_of_steps_with_limits_or_programs_of_their_own(
+    tmp_path: Path, step: str, apart: bool
+) -> None:
+    (tmp_path / "pipeline.toml").write_text(f"[[steps]]\n{step}", encoding="utf-8")
+    with PipelineOpener(given=str(tmp_path))() as pipeline:
+        assert pipeline.apart == apart
+
+
+def test_progress_says_how_many_workers_there_are(
+    written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "default_workers", lambda limits, *, apart: 2)
+    seen: list[Progress] = []
+    path = written(TEXTS)
+    run_of([path], tmp_path / "out", workers=None).do(progress=seen.append)
+    assert {now.workers for now in seen} == {2}
 
 
 @pytest.mark.parametrize("name", ["brat", "parquet"])

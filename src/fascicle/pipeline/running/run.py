@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from fascicle.core.session import usable_cores
+from fascicle.core.machine import free_memory, usable_cores
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.handlers import open_frame
@@ -102,6 +102,7 @@ class Progress:
         of_characters: of all shards.
         quarantined: documents.
         characters_per_second: since this run began or went on.
+        workers: at a time.
     """
 
     documents: int
@@ -110,6 +111,7 @@ class Progress:
     of_characters: int
     quarantined: int
     characters_per_second: float
+    workers: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +124,7 @@ class Run:
         folder: output folder.
         reading: how inputs are read.
         format: of the parts.
-        workers: at a time; ``None`` for as many as usable cores, but no more than shards.
+        workers: at a time; ``None`` for as many as `default_workers` says.
         shards: how much is in a shard.
         limits: of workers.
         open_pipeline: opens the pipeline in each worker; by default the one of ``pipeline``.
@@ -206,21 +208,25 @@ class Run:
         """
         suffix = _suffix(self.format)
         self.folder.check(resume=resume or update)
-        made_by, states = self._made_by(), states_of_inputs(self.inputs)
+        (made_by, apart), states = self._made_by(), states_of_inputs(self.inputs)
+        workers = self.workers
+        if workers is None:
+            workers = default_workers(self.limits, apart=apart)
         with self.folder.place.held() as mark:
             self.folder.check(resume=resume or update)  # another run may have ended meanwhile
             manifest = self._manifest(made_by, states, suffix, update=update)
-            self._work(manifest, mark, progress, started)
+            self._work(manifest, mark, workers, progress, started)
             try:
                 return finalize(self.folder, manifest)
             except UnfinishedError:  # a part was changed
-                self._work(manifest, mark, progress, started)
+                self._work(manifest, mark, workers, progress, started)
                 return finalize(self.folder, manifest)
 
     def _work(
         self,
         manifest: Manifest,
         mark: str,
+        workers: int,
         progress: Callable[[Progress], None],
         started: Callable[[Any], None],
     ) -> None:
@@ -228,31 +234,29 @@ class Run:
         for marker in self.folder.done(manifest.shards):
             tally.count(marker)
         remaining = [shard for shard in manifest.shards if shard.name not in tally.finished]
-        tally.start()
+        if self.workers is None:
+            workers = max(1, min(workers, len(remaining)))
+        tally.start(workers)
         if remaining:
             self.folder.place.remove([SUCCESS])  # it is no proof of what is not there
         opening = partial(open_worker, self.open_pipeline, self.folder.name, MANIFEST, mark)
-        workers = self.workers
-        if workers is None:
-            workers = max(1, min(usable_cores(), len(remaining)))
         with self.pool(opening, limits=self.limits, workers=workers) as pool:
             started(pool)
             for marker in pool.run(remaining, tick=tally.tell):
                 tally.count(marker)
         tally.tell()
 
-    def _made_by(self) -> dict[str, str]:
-        """Returns all that decides the bytes of the parts; opens the pipeline to check it early."""
+    def _made_by(self) -> tuple[dict[str, str], bool]:
+        """Returns all that decides the bytes of the parts, and whether a step has a process of its
+        own; opens the pipeline to check it early.
+        """
         with self.open_pipeline() as pipeline:
-            steps = pipeline.made_by()
+            steps, apart = pipeline.made_by(), pipeline.apart
         options = msgspec.json.encode(
             [self.format, asdict(self.reading), self.shards], order="deterministic"
         )
-        return {
-            "release": VERSION,
-            **steps,
-            "set of options": hashlib.sha256(options).hexdigest(),
-        }
+        digest = hashlib.sha256(options).hexdigest()
+        return {"release": VERSION, **steps, "set of options": digest}, apart
 
     def _manifest(
         self, made_by: dict[str, str], states: Sequence[str], suffix: str, *, update: bool
@@ -287,6 +291,22 @@ class Run:
         return manifest
 
 
+def default_workers(limits: Limits, *, apart: bool) -> int:
+    """Returns how many workers a run has by default: one for each usable core, but no more than
+    free memory allows.
+
+    Args:
+        limits: of a worker; each may fill its memory.
+        apart: whether a step has a process of its own, which each worker would start again, with
+            its own limits of calls and memory. Then there is one worker.
+    """
+    if apart:
+        return 1
+    free = free_memory()
+    fitting = usable_cores() if free is None else free // (limits.memory << 20)
+    return max(1, min(usable_cores(), fitting))
+
+
 class _Tally:
     """Counts of the shards that are done; of counts alone, for the markers would fill the memory of
     a long run.
@@ -301,10 +321,11 @@ class _Tally:
         self._manifest, self._progress = manifest, progress
         self._counts = Counter[str]()
         self.finished: set[str] = set()
-        self.start()
+        self.start(0)
 
-    def start(self) -> None:
+    def start(self, workers: int) -> None:
         """Starts the clock: what is counted already has no part in the speed."""
+        self._workers = workers
         self._before, self._begun = self._counts["characters"], time.monotonic()
 
     def count(self, marker: Done) -> None:
@@ -328,6 +349,7 @@ class _Tally:
                 of_characters=self._characters,
                 quarantined=self._counts["quarantined"] + unread,
                 characters_per_second=(through - self._before) / seconds,
+                workers=self._workers,
             )
         )
 

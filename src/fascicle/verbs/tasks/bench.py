@@ -13,6 +13,7 @@ import msgspec
 
 from fascicle.core.arguments import validate_arguments
 from fascicle.core.files.apart import Inputs
+from fascicle.core.machine import usable_cores
 from fascicle.core.wording import plural
 from fascicle.errors import OutputError, UsageError
 from fascicle.settings.base import Positive
@@ -147,10 +148,7 @@ def run_threads(settings: BenchSettings) -> int | None:
     """
     if settings.threads is not None or settings.jobs == 1:
         return settings.threads
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return max(1, cores // settings.jobs)
+    return max(1, usable_cores() // settings.jobs)
 
 
 def _planned(

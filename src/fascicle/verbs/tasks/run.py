@@ -62,7 +62,8 @@ def run(  # noqa: PLR0913
         choices: about the mentions of a model, which are linked by default.
         reading: format and options of the files.
         format: of the parts.
-        workers: processes at a time; by default as many as usable cores, and 1 on a cluster.
+        workers: processes at a time; by default as many as
+            `fascicle.pipeline.running.run.default_workers` says, and 1 on a cluster.
         ray: address of a Ray cluster whose machines the workers are on, see
             `fascicle.pipeline.scale.pool_on`; ``""`` for the one that Ray finds, ``None`` for none.
         resume: continue an interrupted run.
