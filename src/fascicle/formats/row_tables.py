@@ -1,4 +1,8 @@
-"""Tables of any rows, by the suffix of the file: CSV, TSV, a sheet of Excel, or Parquet."""
+"""Tables of any rows, by the suffix of the file: CSV, TSV, a sheet of Excel, or Parquet.
+
+They are for people and not read back, so a text that a spreadsheet would take for a formula gets a
+``'`` in front in TSV, too.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +52,16 @@ def _one_line(value: Any) -> Any:
     return _CONTROL.sub(" ", value) if isinstance(value, str) else value
 
 
+def _plain_cell(value: Any) -> str:
+    if isinstance(value, str):
+        return CSV.cell(_one_line(value))
+    return "" if value is None else str(value)
+
+
 @contextmanager
 def _plain(stream: BinaryIO, columns: Columns, *, table: PlainTable) -> Iterator[AddRow]:
     def add(values: Sequence[Any]) -> None:
-        cells = ["" if value is None else str(_one_line(value)) for value in values]
-        stream.write(table.row(list(map(table.cell, cells))).encode())
+        stream.write(table.row(list(map(_plain_cell, values))).encode())
 
     stream.write((table.mark + table.row(list(columns))).encode())
     yield add

@@ -73,7 +73,8 @@ class Export(Verify, Overwrite):
         version: write the version of this curator instead.
         unfinished: also write unfinished documents.
         decisions: write a table (.csv, .tsv, .xlsx, .parquet) of all mentions of all documents,
-            decided or open, with curator, date and note.
+            decided or open, with curator, date and note; of a project also what each curator
+            decided.
         json: print the account as JSON.
     """
 
@@ -138,7 +139,7 @@ def _run_export(args: Export) -> int:
         say(f"not written: {plural(export_result.undecided, 'mention')} without a decision")
     say(
         f"{args.output}: {plural(export_result.documents, 'document')} with "
-        f"{plural(export_result.mentions, 'mention')}"
+        f"{plural(export_result.mentions, 'row' if args.decisions else 'mention')}"
     )
     return 3 if export_result.damages else 0
 

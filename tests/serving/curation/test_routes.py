@@ -116,6 +116,8 @@ def test_every_decision_is_a_row_before_anything_is_finished(
         last = step(curated, "rows", 2 + number, after=last["number"], remark=remark).json["steps"][
             0
         ]
+    added(curated, "bare", mentions=[])
+    step(curated, "bare", 1, remark={"note": "nothing here"})
     tables = {}
     for form in ("csv", "xlsx"):
         reply = curated.ask("GET", f"/v1/curation/export?what=decisions&format={form}")
@@ -126,7 +128,6 @@ def test_every_decision_is_a_row_before_anything_is_finished(
     sheet = openpyxl.load_workbook(tmp_path / "d.xlsx").active
     names, *cells = sheet.iter_rows(values_only=True)
     tables["xlsx"] = [dict(zip(names, row, strict=True)) for row in cells]
-    assert next(row["note"] for row in tables["csv"] if row["document"] == "rows") == "'=a drug"
     for table in tables.values():
         rows = [row for row in table if row["document"] == "rows"]
         columns = ("mention", "type", "decision", "curator", "predicted")
@@ -137,8 +138,10 @@ def test_every_decision_is_a_row_before_anything_is_finished(
             ("pain", "Disease", "rejected", "Ada", ""),
             ("against", "Verb", "added", "Ada", ""),
         ]
-        assert [(row["note"] or "").lstrip("'") for row in rows] == ["=a drug", "", "", "", "why"]
-        assert {row["document_note"] for row in rows} == {"all"}
+        assert [row["note"] or "" for row in rows] == ["Ada: =a drug", "", "", "", "Ada: why"]
+        assert {row["document_note"] for row in rows} == {"Ada: all"}
+        (bare,) = [row for row in table if row["document"] == "bare"]
+        assert (bare["decision"] or "", bare["document_note"]) == ("", "Ada: nothing here")
         assert [bool(row["date"]) for row in rows] == [True, False, True, True, True]
         assert (rows[2]["before"].strip(), rows[2]["after"].strip()) == (
             "Aspirin helps against",
@@ -148,6 +151,17 @@ def test_every_decision_is_a_row_before_anything_is_finished(
     assert b"against" not in finished.content
     reply = curated.ask("GET", "/v1/curation/export?what=decisions&format=brat")
     assert (reply.status, "csv" in reply.json["detail"]) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("missing", "tables"),
+    [("", ["csv", "tsv", "xlsx", "parquet"]), ("openpyxl", ["csv", "tsv", "parquet"])],
+)
+def test_tables_are_offered_whose_packages_are_here(
+    curated: Standing, monkeypatch: pytest.MonkeyPatch, missing: str, tables: list[str]
+) -> None:
+    monkeypatch.setattr("fascicle.serving.routes.curation.find_spec", lambda name: name != missing)
+    assert curated.ask("GET", "/v1/curation").json["tables"] == tables
 
 
 def test_rules_are_a_table_that_packs_read(curated: Standing, tmp_path: Path) -> None:
@@ -349,6 +363,7 @@ def test_without_a_file_there_is_no_curation(small: Path) -> None:
             "project": None,
             "uncounted": [],
             "damages": [],
+            "tables": [],
         }
         assert service.ask("GET", "/v1/curation/documents", headers=bearer).status == 404
         assert service.ask("GET", "/v1/curation/export", headers=bearer).status == 404

@@ -4,6 +4,8 @@ they may not.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import secrets
 from collections.abc import Callable, Iterator
@@ -226,6 +228,50 @@ def test_the_reviewer_has_the_last_word(team: Team, tmp_path: Path) -> None:
     (last,) = team.ask("Rita", "GET", "/review?id=reviewed").json["steps"]
     assert team.step("Rita", "reviewed", version="", undoes=last["number"]).status == 200
     assert "reviewed" in team.listed("Rita", "show=disagreement")
+
+
+def test_the_table_has_what_each_curator_decided_and_noted(team: Team) -> None:
+    team.add("table")
+    drug = {"item": ITEMS[0], "after": {"spans": [[0, 7]], "type": "Drug"}}
+    spaced = '["m", "Chemical", [[0, 7]]]'
+    for who, edits, note in (
+        ("Ada", [drug, {"item": ITEMS[1], "after": None}], "a drug"),
+        ("Ben", [{**accepts(0)[0], "item": spaced}], "no"),
+    ):
+        assert team.step(who, "table", edits=edits).status == 200
+        assert team.step(who, "table", remark={"item": spaced, "note": note}).status == 200
+        assert team.step(who, "table", remark={"note": f"all of {who}"}).status == 200
+
+    def table() -> list[dict[str, str]]:
+        reply = team.ask("Rita", "GET", "/export?what=decisions")
+        assert "undecided" not in reply.headers.get("fascicle-losses", "")
+        rows = csv.DictReader(io.StringIO(reply.content.decode("utf-8-sig")))
+        return [row for row in rows if row["document"] == "table"]
+
+    columns = ("version", "mention", "type", "decision", "curator", "note", "document_note")
+    assert [tuple(row[name] for name in columns) for row in table()] == [
+        ("reviewed", "Aspirin", "Chemical", "open", "", "", ""),
+        ("reviewed", "headache", "Disease", "open", "", "", ""),
+        ("Ada", "Aspirin", "Drug", "changed", "Ada", "Ada: a drug", "Ada: all of Ada"),
+        ("Ada", "headache", "Disease", "rejected", "Ada", "", "Ada: all of Ada"),
+        ("Ben", "Aspirin", "Chemical", "accepted", "Ben", "Ben: no", "Ben: all of Ben"),
+        ("Ben", "headache", "Disease", "open", "", "", "Ben: all of Ben"),
+    ]
+    team.step("Ben", "table", edits=[{"item": ITEMS[1], "after": None}])
+    for who in ("Ada", "Ben"):
+        team.step(who, "table", finished=True)
+    edits = [
+        {"item": GOLD[0], "after": None},
+        {"item": '["gold","Drug",[[0,7]]]', "after": drug["after"]},
+    ]
+    assert team.step("Rita", "table", version="", edits=edits).status == 200
+    remark = {"item": '["gold","Drug",[[0,7]]]', "note": "yes"}
+    assert team.step("Rita", "table", version="", remark=remark).status == 200
+    first, second = table()[:2]
+    columns = ("type", "decision", "curator", "note")
+    assert [first[name] for name in columns] == ["Drug", "changed", "Rita", "Rita: yes"]
+    assert [second[name] for name in columns] == ["Disease", "rejected", "", ""]
+    assert (bool(first["date"]), bool(second["date"])) == (True, False)
 
 
 def test_imported_gold_is_what_is_reviewed(team: Team, tmp_path: Path) -> None:

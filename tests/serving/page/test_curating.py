@@ -281,6 +281,7 @@ def test_a_curator_finds_corrects_and_exports_in_twelve_interactions(
     with page.expect_download() as got:
         page.click("#export-sheet")
     assert got.value.suggested_filename == "decisions.xlsx"
+    assert "Not in this file" not in page.inner_text(".loss"), "open mentions are rows"
 
 
 def test_spans_are_changed_and_drawn_with_the_mouse(opened: Opened, shown: Standing) -> None:

@@ -138,26 +138,29 @@ class Decided(NamedTuple):
         items: in the order of its mentions, then those that were added.
         finished: whether a curator marked it as finished.
         steps: those in force.
+        version: in a project, the curator whose version it is; empty for what is reviewed.
+        compared: what each curator decided, beside what is reviewed.
     """
 
     document: Document
     items: tuple[Item, ...]
     finished: bool
     steps: tuple[Step, ...]
+    version: str | None = None
+    compared: tuple[Decided, ...] = ()
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
         """What is said now of the document and its mentions, where something is."""
-        remarks: dict[str, Remark] = {}
+        remarks: dict[MentionKey | str, Remark] = {}
         for remark in (step.remark for step in self.steps if step.remark is not None):
             changes = {
                 name: value
                 for name, value in msgspec.structs.asdict(remark).items()
                 if value is not None
             }
-            remarks[remark.item] = msgspec.structs.replace(
-                remarks.get(remark.item, remark), **changes
-            )
+            key = remark.item and key_of(remark.item)
+            remarks[key] = msgspec.structs.replace(remarks.get(key, remark), **changes)
         return tuple(
             remark for remark in remarks.values() if remark.note or remark.flagged or remark.skipped
         )
@@ -215,7 +218,7 @@ def active(steps: Sequence[Step]) -> tuple[Step, ...]:
     return tuple(reversed(in_force))
 
 
-def _key_of(item: str) -> MentionKey | str:
+def key_of(item: str) -> MentionKey | str:
     """Returns the key of an item: the key of a mention, or the name of an added one.
 
     Raises:
@@ -254,7 +257,7 @@ def apply_steps(document: Document, steps: Sequence[Step]) -> Decided:
 
 
 def _apply(items: dict[MentionKey | str, Item], edit: Edit, step: Step) -> None:
-    key = _key_of(edit.item)
+    key = key_of(edit.item)
     before = items.get(key, Item(None))
     if edit.after is None:
         if before.origin is None:
@@ -334,12 +337,12 @@ def _check_items(document: Document, steps: Sequence[Step], step: Step) -> None:
     """
     keys: set[MentionKey | str] = {mention.key for mention in document.mentions}
     # a curator may have taken theirs back since
-    keys |= {_key_of(edit.item) for earlier in steps for edit in earlier.edits}
+    keys |= {key_of(edit.item) for earlier in steps for edit in earlier.edits}
     items = [edit.item for edit in step.edits]
     if step.remark and step.remark.item:
         items.append(step.remark.item)
     for item in items:
-        key = _key_of(item)
+        key = key_of(item)
         if not isinstance(key, str) and key not in keys:
             raise ValueError(
                 f"the document has no mention {item[:200]}; give the key of one that it has"

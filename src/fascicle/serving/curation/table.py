@@ -1,4 +1,6 @@
-"""Decisions as a table for people: a row for each mention, decided or open."""
+"""Decisions as a table for people: a row for each mention, decided or open; in a project, for what
+is reviewed and for each curator.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-import msgspec
-
-from fascicle.core.mention import Mention, display_identifier
+from fascicle.core.document import GOLD
+from fascicle.core.mention import Mention, MentionKey, display_identifier
 from fascicle.formats.context import CONTEXT, context_of
 from fascicle.formats.row_tables import open_rows
-from fascicle.serving.curation.decisions import ADDED, Decided, Item
+from fascicle.serving.curation.decisions import ADDED, Decided, Item, key_of
+from fascicle.serving.curation.versions import REVIEWED
 
 OPEN: Final = "open"  # decision about a mention that nobody has decided about
+_REVIEWED: Final = "reviewed"  # version
 _TEXTS: Final = (
-    *("document", "mention", "type", "concept", "decision", "curator", "date", "note"),
+    *("document", "version", "mention", "type", "concept", "decision", "curator", "date", "note"),
     *("predicted", *CONTEXT, "document_note"),
 )
 COLUMNS: Final = MappingProxyType(
@@ -52,27 +55,39 @@ def write_decisions(
 
 
 def _rows(decided: Decided) -> Iterator[Sequence[Any]]:
-    document, notes = decided.document, _notes(decided)
-    around = context_of(document)
+    """Yields the rows of a document; one without mentions has a row if there is a note on it."""
+    notes, version = _notes(decided), decided.version
+    shared = {
+        "document": decided.document.id,
+        "version": version or ("" if version is None else _REVIEWED),
+        "document_note": notes.get("", ""),
+    }
+    rows = list(_mention_cells(decided, notes)) or ([{}] if shared["document_note"] else [])
+    for cells in rows:
+        yield [(shared | cells).get(column) for column in COLUMNS]
+    for each in decided.compared:
+        yield from _rows(each)
+
+
+def _mention_cells(
+    decided: Decided, notes: Mapping[MentionKey | str, str]
+) -> Iterator[dict[str, Any]]:
+    around, text = context_of(decided.document), decided.document.text
     dates = {step.number: step.at for step in decided.steps}
     for item in decided.items:
         mention = item.now or item.origin
         assert mention is not None
-        key = _name(mention if item.origin is None else item.origin)
-        cells = {
-            "document": document.id,
-            "mention": mention.text_in(document.text),
+        yield {
+            "mention": mention.text_in(text),
             "type": mention.type,
             "concept": _concepts(mention),
             "start": mention.start,
             "end": mention.end,
             "date": dates.get(item.number, ""),
-            "note": notes.get(key, ""),
-            "document_note": notes.get("", ""),
+            "note": next(filter(None, map(notes.get, _keys(item, decided.version))), ""),
             **dict(zip(CONTEXT, around(mention), strict=True)),
-            **_decision(item, document.text),
+            **_decision(item, text),
         }
-        yield [cells[column] for column in COLUMNS]
 
 
 def _decision(item: Item, text: str) -> dict[str, Any]:
@@ -87,23 +102,35 @@ def _decision(item: Item, text: str) -> dict[str, Any]:
     }
 
 
-def _notes(decided: Decided) -> Mapping[str, str]:
-    """Returns the notes of a document: key of a mention as JSON, or empty for the document."""
+def _notes(decided: Decided) -> Mapping[MentionKey | str, str]:
+    """Returns the notes of a version with who wrote them: by the key of the mention, or empty for
+    the document.
+    """
+    steps = [
+        step for step in decided.steps if decided.version != REVIEWED or step.version == REVIEWED
+    ]
     added = {
-        edit.item: _name(edit.after.mention)
-        for step in decided.steps
+        key_of(edit.item): edit.after.mention.key
+        for step in steps
         for edit in step.edits
         if edit.after is not None and edit.item.startswith(ADDED)
     }
-    return {
-        added.get(remark.item, remark.item): remark.note
-        for remark in decided.remarks
-        if remark.note
-    }
+    notes = {}
+    for step in steps:
+        if step.remark is not None and step.remark.note is not None:
+            key, note = step.remark.item and key_of(step.remark.item), step.remark.note
+            notes[added.get(key, key)] = f"{step.who}: {note}" if note else ""
+    return notes
 
 
-def _name(mention: Mention) -> str:
-    return msgspec.json.encode(mention.key).decode()
+def _keys(item: Item, version: str | None) -> Iterator[MentionKey]:
+    """Yields the keys under which notes about an item are stored; reviewers write them about the
+    mentions that are gold for curators.
+    """
+    mentions = [mention for mention in (item.origin, item.now) if mention is not None]
+    yield mentions[0].key
+    if version == REVIEWED:
+        yield from ((GOLD, mention.type, mention.spans) for mention in mentions)
 
 
 def _concepts(mention: Mention) -> str:

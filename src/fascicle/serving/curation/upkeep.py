@@ -137,7 +137,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         documents: number of documents that were written.
-        mentions: of them, all gold.
+        mentions: of them, all gold; of a table of decisions, its rows.
         left: documents that nobody has finished, or on which curators do not agree; they were left
             out.
         undecided: mentions of those that were written without a decision, which are not gold.

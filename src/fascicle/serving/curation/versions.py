@@ -97,7 +97,10 @@ class Versions:
     @cached_property
     def by_curator(self) -> dict[str, Decided]:
         """What each curator decided."""
-        return {name: apply_steps(self.document, self.steps(name)) for name in self.curators}
+        return {
+            name: apply_steps(self.document, self.steps(name))._replace(version=name)
+            for name in self.curators
+        }
 
     @cached_property
     def done(self) -> dict[str, Decided]:
@@ -192,7 +195,28 @@ class Versions:
             for mention in self.reviewed.undecided
             if (mention.type, mention.spans) not in places
         ]
-        return Decided(self.document, tuple(items), self.reviewed.finished, active(self._steps))
+        return Decided(
+            self.document,
+            tuple(map(self._with_reviewer, items)),
+            self.reviewed.finished,
+            active(self._steps),
+            REVIEWED,
+            tuple(self.by_curator.values()),
+        )
+
+    def _with_reviewer(self, item: Item) -> Item:
+        """Returns an item with the reviewer who decided about it, if one did."""
+        mention = item.now or item.origin
+        assert mention is not None
+        review = self._reviews.get((mention.type, mention.spans)) if item.verdict else None
+        return item if review is None else item._replace(who=review.who, number=review.number)
+
+    @cached_property
+    def _reviews(self) -> dict[tuple[str, Fragments], Item]:
+        """Decisions of reviewers by the type and place of what is confirmed or rejected."""
+        items = sorted(self.reviewed.items, key=lambda item: item.number)
+        mentions = ((item.now or item.origin, item) for item in items if item.who)
+        return {(of.type, of.spans): item for of, item in mentions if of is not None}
 
     def _item_of(self, origin: Mention, gold: Mapping[tuple[str, Fragments], Mention]) -> Item:
         """Returns what is decided about a mention of a model."""

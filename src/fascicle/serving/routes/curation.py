@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import msgspec
@@ -55,7 +57,10 @@ from fascicle.serving.service import Service
 from fascicle.settings.serving import NamedToken, Project
 
 _What = Literal["gold", "rules", "tasks", "decisions"]
-_TABLES: Final = ("csv", "tsv", "xlsx", "parquet")
+# the formats of tables, with the module that each needs
+_TABLES: Final = MappingProxyType(
+    {"csv": "csv", "tsv": "csv", "xlsx": "openpyxl", "parquet": "pyarrow"}
+)
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +76,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
             not count; reviewers are told.
         damages: of the file, one sentence each; then nothing more is saved, and damaged documents
             are left out.
+        tables: formats in which the table of decisions can be written here.
     """
 
     open: bool
@@ -80,6 +86,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     project: Project | None = None
     uncounted: tuple[str, ...] = ()
     damages: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
 
 
 class NewDocuments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -133,6 +140,7 @@ async def about(request: Request, service: Service) -> Response:
         project=service.settings.project,
         uncounted=service.uncounted if who.may("reviewer") else (),
         damages=service.curation.damages,
+        tables=tuple(name for name, module in _TABLES.items() if find_spec(module)),
     )
     return json_answer(facts)
 
@@ -219,7 +227,8 @@ async def export(request: Request, service: Service) -> Response:
     exported = [
         decided for decided in versions if decided is not None and (decided.finished or not only)
     ]
-    remarks = _export_remarks(service, exported, hidden=versions.count(None))
+    counted = () if what == "decisions" else exported  # a table has open mentions, too
+    remarks = _export_remarks(service, counted, hidden=versions.count(None))
     if what == "decisions":
         return await _table_answer(request, exported, remarks)
     if what == "rules":

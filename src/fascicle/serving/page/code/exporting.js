@@ -28,7 +28,7 @@ export async function exporting(store, curator) {
   const shown = el("input", { type: "checkbox", id: "export-shown", checked: true });
   const said = el("div", { class: "loss", role: "status" });
   const save = button("Download", write, { class: "button first", id: "export-save" });
-  const curated = store.curation?.on && decisions(said, await service.curation.list({ most: MOST }));
+  const curated = store.curation?.on && decisions(said, await service.curation.list({ most: MOST }), store.curation.tables);
   dialog(
     "Export",
     ...(curated ? [...curated, said, el("h3", { text: "What this page shows" })] : []),
@@ -60,8 +60,8 @@ export async function exporting(store, curator) {
   }
 }
 
-/** @param {HTMLElement} said @param {{documents: any[], total: number}} listed of the file of decisions, with how far each is */
-function decisions(said, { documents, total }) {
+/** @param {HTMLElement} said @param {{documents: any[], total: number}} listed of the file of decisions, with how far each is @param {string[]} tables formats that the service can write */
+function decisions(said, { documents, total }, tables) {
   const kind = select("export-curated", [
     ["gold:jsonl", "Gold for training: Fascicle"],
     ["gold:brat", "Gold for training: brat (zip)"],
@@ -92,7 +92,7 @@ function decisions(said, { documents, total }) {
     }
   };
   const save = button("Download decisions", () => write(kind.value), { id: "export-decisions", class: "button first" });
-  const sheet = button("Every decision as a spreadsheet", () => write("decisions:xlsx"), { id: "export-sheet" });
+  const sheet = button("Every decision as a spreadsheet", () => write(tables.includes("xlsx") ? "decisions:xlsx" : "decisions:csv"), { id: "export-sheet" });
   return [
     el("h3", { text: "What curators decided" }),
     told,
@@ -141,7 +141,7 @@ const unique = (mentions) => [
 function tell(said, count, lost) {
   said.replaceChildren(
     el("p", { text: `${counted(count, "document")} saved.` }),
-    lost ? el("p", { class: "notice", text: `This format has no place for: ${lost}` }) : "",
+    lost ? el("p", { class: "notice", text: `Not in this file: ${lost}` }) : "",
   );
 }
 

@@ -118,9 +118,9 @@ async function begin() {
     say(error.message, 0);
   }
   const about = await service.curation.about().catch(() => ({ open: false }));
-  const { who, role, project } = about;
+  const { who, role, project, tables } = about;
   if (store.curation && (store.curation.named ?? "") !== who) return location.reload(); // nothing stays of what another one may see
-  store.update({ curation: about.open ? { on: false, role, project, ...(who ? { who, named: who } : {}) } : null });
+  store.update({ curation: about.open ? { on: false, role, project, tables, ...(who ? { who, named: who } : {}) } : null });
   if (about.open) curator.saving.queue.flush();
   if (about.damages?.length) say(`The file of decisions is damaged, and nothing more is saved: ${about.damages[0]}`, 60);
   else if (about.uncounted?.length)

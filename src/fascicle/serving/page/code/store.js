@@ -56,7 +56,7 @@ export class Store {
   panel = true;
   /** Whether types stand behind mentions. */
   tags = true;
-  /** Whether a curator is at work, and who, `named` by the token; `null` where no decisions are kept. @type {{on: boolean, who?: string, named?: string, role?: string, project?: any} | null} */
+  /** Whether a curator is at work, and who, `named` by the token; `null` where no decisions are kept. @type {{on: boolean, who?: string, named?: string, role?: string, project?: any, tables?: string[]} | null} */
   curation = null;
   /** The mention that gets another span, `"new"`, or nothing. @type {import("./reading.js").Shown | "new" | null} */
   marking = null;
