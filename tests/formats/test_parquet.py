@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import tracemalloc
 import warnings
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,22 @@ def test_one_file_holds_documents_with_their_mentions(tmp_path: Path) -> None:
     assert (first["document"], first["mentions"][1]["text"]) == ("a", "Asthma")
     assert first["mentions"][1]["concept"] == "MESH:D1"
     assert [end["role"] for end in first["relations"][0]["ends"]] == ["from", ""]
+
+
+def test_one_file_of_long_documents_is_read_in_little_memory(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path, count, size = tmp_path / "long.parquet", 200, 5_000
+    words = tuple((at, at + 4) for at in range(0, size, 5))
+    documents = (Document(id=str(at), text="word " * (size // 5), words=words) for at in range(count))
+    write_documents(documents, WriteRequest(path=str(path), one_file=True))
+    tracemalloc.start()
+    try:
+        assert sum(len(document.text) for document in read(path)) == count * size
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # A character takes 50 bytes with a word for each five; 64 documents are a batch, and not all.
+    assert peak < 50 * size * 100
 
 
 def test_changes_are_the_only_loss(tmp_path: Path) -> None:

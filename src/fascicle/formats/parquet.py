@@ -274,7 +274,7 @@ def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
                     f"the table lacks the columns {', '.join(missing)}{advice}", at=str(path)
                 )
             for batch in file.iter_batches(
-                batch_size=_BATCH if table == DOCUMENTS else _BATCH * 16
+                batch_size=_BATCH if table in (DOCUMENTS, ALL) else _BATCH * 16
             ):
                 yield from batch.select(schemas()[table].names).cast(schemas()[table]).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
