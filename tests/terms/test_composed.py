@@ -5,6 +5,7 @@ of ``assets/lexicon/qualities.toml``.
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,17 @@ def test_names_are_split(name: str, parts: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["Increased", "loss", "blood glucose", "Increased (x) of y", "NOS", "Cognitive impairment"],
+    [
+        *(
+            "Increased",
+            "loss",
+            "blood glucose",
+            "Increased (x) of y",
+            "NOS",
+            "Cognitive impairment",
+        ),
+        *("Low back pain", "High myopia", "Foot drop", "Frequent falls", "Late-onset dystrophy"),
+    ],
 )
 def test_names_without_a_quality_or_an_entity_are_not_split(name: str) -> None:
     assert not list(split_name(key(name, 2)))
@@ -177,3 +188,24 @@ def test_why_explains_a_composed_name(folder: Path) -> None:
         "Blood glucose increased",
     }
     assert why(folder / "plain", "blood glucose was raised").composed == ()
+
+
+def test_the_work_grows_with_the_text(folder: Path) -> None:
+    def calls(times: int) -> int:
+        count = 0
+
+        def add(frame: object, event: str, argument: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        before = sys.getprofile()
+        sys.setprofile(add)
+        try:
+            mentions = find(folder / "composed", "Blood glucose was raised. " * times)
+        finally:
+            sys.setprofile(before)
+        assert len(mentions) == times
+        return count
+
+    calls(2)  # what is read once
+    assert calls(160) < 3 * calls(80)

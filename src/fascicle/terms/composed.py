@@ -22,7 +22,10 @@ from fascicle.core.document import Document
 from fascicle.core.mention import (
     Fragments,
     Mention,
+    PlacedMentions,
+    PlacedSpans,
     Span,
+    contains,
     fragments_contain,
     fragments_overlap,
     join_over_blanks,
@@ -195,12 +198,15 @@ def choose_composed(
         names: in it.
         edges: of its sentences.
     """
-    picked: list[ComposedName] = []
-    entities = {name.entity for name in names}
+    words: set[Span] = set()
+    picked = PlacedSpans([])
+    entities = PlacedSpans(name.entity for name in names)
     for name in sorted(names, key=_order):
-        apart = all(_are_apart(name, other) for other in picked)
-        if apart and _is_meant(text, name, entities) and not edges.part(*name.whole):
-            picked.append(name)
+        if name.quality in words or picked.overlapping(name.entity):
+            continue
+        if _is_meant(text, name, entities) and not edges.part(*name.whole):
+            words.add(name.quality)
+            picked.add(name.entity)
             parts = tuple(sorted((name.quality, name.entity)))
             yield name, join_over_blanks(parts, text)
 
@@ -224,14 +230,18 @@ def add_composed(
         source: of the mentions.
         longest: whether mentions inside of a composed name are removed, and it has one type.
     """
+    places, removed = PlacedMentions(mentions), set[int]()
     for name, spans in names:
-        beside = [mention for mention in mentions if fragments_overlap(mention.spans, spans)]
-        inside = [mention for mention in beside if _is_inside(mention.spans, spans)]
-        if len(inside) == len(beside) and (new := [*_merge(spans, read(name.rows), source)]):
-            for mention in inside if longest else ():
-                mentions.remove(mention)
-            mentions += new[:1] if longest else new
-    mentions.sort(key=lambda mention: mention.spans)
+        new = [*_merge(spans, read(name.rows), source)][: 1 if longest else None]
+        near = [at for mention in new[:1] for at in places.beside(mention) if at not in removed]
+        beside = [at for at in near if fragments_overlap(mentions[at].spans, spans)]
+        if all(_is_inside(mentions[at].spans, spans) for at in beside):
+            removed.update(beside if longest else ())
+            for mention in new:
+                places.put(len(mentions), mention)
+                mentions.append(mention)
+    rest = [mention for at, mention in enumerate(mentions) if at not in removed]
+    mentions[:] = sorted(rest, key=lambda mention: mention.spans)
 
 
 def _is_inside(spans: Fragments, outer: Fragments) -> bool:
@@ -257,18 +267,12 @@ def _order(name: ComposedName) -> tuple[int, int, Span]:
     return name.entity[0] - name.entity[1], end - start, name.quality
 
 
-def _are_apart(name: ComposedName, other: ComposedName) -> bool:
-    return name.quality != other.quality and (
-        name.entity[1] <= other.entity[0] or other.entity[1] <= name.entity[0]
-    )
-
-
-def _is_meant(text: str, name: ComposedName, entities: set[Span]) -> bool:
+def _is_meant(text: str, name: ComposedName, entities: PlacedSpans) -> bool:
     (_, start), (end, _) = sorted((name.quality, name.entity))
     gap = text[start:end]
     if start > end or _BORDER.search(gap):
         return False
-    if any(start <= first and last <= end for first, last in entities):
+    if any(contains((start, end), other) for other in entities.overlapping((start, end))):
         return False
     words = gap.lower().replace("-", " ").split()
     if any(word in word_list("ends", "nouns") for word in words):

@@ -36,16 +36,19 @@ def split_name(name: str) -> Iterator[tuple[str, str]]:
     Yields:
         The name of the class, and the key of the entity.
     """
-    tokens = name.split(" ")
+    tokens, fixed = name.split(" "), word_list("fixed")
     if tokens[-1] == "nos":
         tokens = tokens[: -2 if tokens[-2:-1] == [","] else -1]
     for kind, roles in _roles(tokens[0]) if len(tokens) > 1 else ():
         if tokens[1] in word_list("prepositions"):
             yield from _entity(kind, tokens[2:] if "nouns" in roles else [])
-        elif "adjectives" in roles:
+        elif "adjectives" in roles and (
+            tokens[0] not in fixed or tokens[-1] in word_list("measures", "measured")
+        ):
             yield from _entity(kind, tokens[1:])
-    for kind, _ in _roles(tokens[-1]) if len(tokens) > 1 else ():
-        yield from _entity(kind, tokens[:-1])
+    for kind, roles in _roles(tokens[-1]) if len(tokens) > 1 else ():
+        if "adjectives" in roles or tokens[-1] not in fixed:
+            yield from _entity(kind, tokens[:-1])
 
 
 def _entity(kind: str, tokens: list[str]) -> Iterator[tuple[str, str]]:
