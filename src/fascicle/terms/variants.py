@@ -374,7 +374,13 @@ def _protein_forms() -> Iterator[VariantForm]:
         r"p\.\s?\(?M(?:et)?1(?P<tail>\?|ext-\d+)\)?", lambda groups: f"p.Met1{groups['tail']}"
     )
     yield _form(rf"(?P<all>p\.{_AA3}\d+(?:\[\d+\]|Xaa))", _as_written)
-    yield _form(r"(?P<all>[pr]\.0\??)(?!\.\d)", _as_written, weak=True)  # no product
+    for absent, before, weak in (  # no product
+        (r"[pr]\.0\?", _LEFT, False),
+        # behind a reference sequence, or in brackets behind a variant
+        (r"[pr]\.0", r"(?:(?<=[A-Z\d]:)|(?<=>[ACGT] \()|(?<=del \()|(?<=dup \())", False),
+        (r"[pr]\.0", _LEFT, True),
+    ):
+        yield _form(rf"(?P<all>{absent})(?!\.\d)", _as_written, weak=weak, before=before)
     yield _form(rf"p\.{_AA}\d+(?:_{_AA}\d+)?\??(?!\[)")
     yield _form(rf"\d{{2,4}}\s?{_AA3}", weak=True)
 

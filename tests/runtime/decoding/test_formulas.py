@@ -123,11 +123,32 @@ def test_genes_lines_and_words_are_no_formulas(other: str) -> None:
         ("in TFA/TIS/H2O", ["TFA"]),
         ("a THF/MeOH mixture", ["THF", "MeOH"]),
         ("a SiO2/TiO2 ratio", ["SiO2", "TiO2"]),
+        ("hexane/EtOAc/acetone, KCl /NaCl and H_2O/NaCl", ["EtOAc", "KCl", "NaCl", "NaCl"]),
         ("the PI3K/AKT pathway of CD4/CD8 cells", []),
     ],
 )
 def test_a_slash_is_the_border_of_a_formula(text: str, formulas: list[str]) -> None:
     assert [text[a:b] for a, b in find_formulas(text)] == formulas
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://doi.org/10.1000/CuO2/x",
+        "doi:10.1000/CuO2",
+        "www.example.org/NaCl",
+        "/data/NaCl/run1",
+        "(~/NaCl/x)",
+        "C:/NaCl/x",
+        "data/NaCl/run1.",
+        "data/run_1/NaCl",
+        "results/NaCl.csv",
+        "InChI=1S/C2H6ClNO2/c1-2",
+    ],
+)
+def test_a_part_of_an_address_or_a_path_is_no_formula(address: str) -> None:
+    text = f"NaCl see {address} and KBr"
+    assert [text[a:b] for a, b in find_formulas(text)] == ["NaCl", "KBr"]
 
 
 @given(st.text(st.sampled_from("NaClCO23()[]\u00b7H Fe.-"), max_size=60))

@@ -19,6 +19,13 @@ from fascicle.core.mention import Mention, PlacedSpans, Span, contains
 
 _CHEMICAL: Final = "Chemical"
 _SCORE: Final = 0.9
+# web addresses, DOIs, InChI and paths of files, in which a formula is a part of a name
+_ADDRESS: Final = re.compile(
+    r"(?<!\S)(?:(?=\S*?(?:://|InChI=|www\.|\b10\.\d{4,9}/))"
+    r"|(?=[^\w\s/]*(?:[A-Z]:)?/[^\s/]+/)"
+    r"|(?=\S*/)(?=\S*?(?:[a-z]{2}_|(?<=/)[a-z]{2,}\d+(?![^\s/.,;:)])"
+    r"|\.(?:csv|cif|gz|html?|jpe?g|json|pdf|png|sdf|tsv|txt|xlsx?|xml|zip)\b)))\S+"
+)
 
 
 class _Patterns(NamedTuple):
@@ -53,9 +60,12 @@ def _patterns() -> _Patterns:
 
 
 def find_formulas(text: str) -> Iterator[Span]:
-    """Yields the ranges of formulas and of reagents in a text with plain characters, in order."""
+    """Yields the ranges of formulas and of reagents in a text with plain characters, in order;
+    none in an address or a path.
+    """
+    addresses = PlacedSpans(match.span() for match in _ADDRESS.finditer(text))
     for match in _patterns().candidate.finditer(text):
-        if _is_formula(match[0]):
+        if _is_formula(match[0]) and not addresses.overlapping(match.span()):
             yield match.span()
 
 
