@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from fascicle.core.document import Document
 from fascicle.core.lexicon import FOLDER, either, lexicon, taxa
-from fascicle.linking.species import Species
+from fascicle.linking.species import Species, words_for_species
 from fascicle.linking.spellings import other_names, other_spellings, without_species
 from fascicle.runtime.decoding.formulas import find_formulas
 from fascicle.text.language import other_language
@@ -62,7 +66,67 @@ def test_languages_of_texts(text: str, language: object) -> None:
 def test_words_that_stand_before_genes_have_a_taxon() -> None:
     species = lexicon("species")
     for word in (*species["genes"]["before"], *species["letters"].values()):
-        assert word in taxa()
+        assert word.lower() in taxa()
+
+
+SPECIES = """
+[words]
+"NCBITaxon:9606" = ["HEK293T", "a+b"]
+"NCBITaxon:4896" = ["S. pombe"]
+[weak]
+"NCBITaxon:9606" = ["Xenograft"]
+"""
+
+
+@pytest.fixture
+def own_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Words for species with capitals and signs, in a file of its own."""
+    (tmp_path / "species.toml").write_text(SPECIES, encoding="utf-8")
+    monkeypatch.setattr("fascicle.core.lexicon.FOLDER", tmp_path)
+    caches = (lexicon, taxa, words_for_species)
+    for cached in caches:
+        cached.cache_clear()
+    yield
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.mark.usefixtures("own_words")
+def test_words_of_lists_may_have_capitals_and_are_no_patterns() -> None:
+    text = "hek293t, A+B and S.\nPombe, no sXpombe and no aab.  A xenograft grew."
+    assert Species(Document(id="1", text=text)).shares == {
+        "NCBITaxon:9606": 0.75,
+        "NCBITaxon:4896": 0.25,
+    }
+
+
+def test_no_word_for_a_species_is_a_symbol_of_a_gene(fascicle_data: Path) -> None:
+    """By letters and digits, in HGNC, MGI and RGD; symbols of English words are other names."""
+    english = {"mice", "men", "man", "pig", "pigs"}
+    tables = [fascicle_data / "fresh-2026" / f"{name}.tsv.gz" for name in ("hgnc", "mgi", "rgd")]
+    if not all(table.is_file() for table in tables):
+        pytest.skip("the folder of corpora has no symbols of genes")
+    symbols = {bare(symbol) for table in tables for symbol in symbols_of(table)}
+    assert len(symbols) > 100_000
+    words = {*taxa(), *taxa("weak")} - english
+    assert [word for word in sorted(words) if bare(word) in symbols] == []
+
+
+def bare(name: str) -> str:
+    """Letters and digits of a name, without case."""
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def symbols_of(table: Path) -> Iterator[str]:
+    """Official, other and earlier symbols of genes."""
+    with gzip.open(table, "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            for field in ("symbol", "alias_symbols", "previous_symbols"):
+                yield from (row[field] or "").split("|")
+
+
+def test_a_point_in_a_word_is_a_point() -> None:
+    assert re.findall(either(["E. coli"]), "E. coli Ex coli") == ["E. coli"]
 
 
 def test_a_longer_word_is_found_before_a_shorter_one() -> None:

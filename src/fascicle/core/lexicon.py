@@ -5,6 +5,7 @@ Each file has a table ``examples``, whose entries are tests.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -26,12 +27,16 @@ def lexicon(name: str) -> Mapping[str, Any]:
 
 
 @cache
-def taxa() -> Mapping[str, str]:
-    """Returns the taxon of each common word for a species."""
-    words = lexicon("species")["words"].items()
-    return MappingProxyType({word: taxon for taxon, names in words for word in names})
+def taxa(table: str = "words") -> Mapping[str, str]:
+    """Returns the taxon of each word for a species, in small letters.
+
+    Args:
+        table: ``"weak"`` for words that count where no other one stands.
+    """
+    words = lexicon("species")[table].items()
+    return MappingProxyType({word.lower(): taxon for taxon, names in words for word in names})
 
 
 def either(words: Iterable[str]) -> str:
     """Returns a pattern for one of some words, the longest first."""
-    return "|".join(sorted(words, key=lambda word: (-len(word), word)))
+    return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))

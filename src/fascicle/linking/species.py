@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Document
-from fascicle.core.lexicon import lexicon, taxa
+from fascicle.core.lexicon import either, lexicon, taxa
+from fascicle.core.mention import PlacedSpans, Span
 
 HUMAN: Final = "NCBITaxon:9606"
 _EMPTY: Final = Document(id="", text="")
@@ -18,20 +19,34 @@ _STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
 
 
 @cache
-def _word() -> re.Pattern[str]:
-    """Returns the pattern of a word for a species.
+def words_for_species(table: str) -> re.Pattern[str]:
+    """Returns the pattern of a word for a species from a table of `taxa`.
 
     Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not
     among the words. The first letter is checked before the words, which is twice as fast.
     """
-    words = taxa()
-    first = "".join(sorted({word[0] for word in words}))
-    return re.compile(rf"\b(?ai:(?=[{first}])(?:{'|'.join(words)}))\b")
+    words = either(taxa(table)).replace(r"\ ", r"[\s\u00a0]+")  # words of a name on several lines
+    first = re.escape("".join(sorted({word[0] for word in taxa(table)})))
+    return re.compile(rf"\b(?ai:(?=[{first}])(?:{words}))\b")
 
 
 def to_species(taxon: str) -> str:
     """Returns the species for the taxon of a strain, a subspecies or a laboratory genus."""
     return str(lexicon("species")["same"].get(taxon, taxon))
+
+
+def _words_of(document: Document, table: str) -> Iterator[tuple[Span, str]]:
+    """Yields the ranges of words for species and their taxa; a word in a gene is part of its name,
+    except before the rest of it.
+    """
+    genes = PlacedSpans(
+        span for mention in document.mentions if mention.type == "Gene" for span in mention.spans
+    )
+    for match in words_for_species(table).finditer(document.text):
+        start, end = match.span()
+        in_gene = genes.overlapping((start, end))
+        if not any(gene[0] < start or gene[1] == end for gene in in_gene):
+            yield (start, end), taxa(table)[" ".join(match[0].lower().split())]
 
 
 class NearbySpecies(NamedTuple):
@@ -47,9 +62,10 @@ class NearbySpecies(NamedTuple):
 
 
 class Species:
-    """Species that a document names: by linked mentions of any source, and by some fifty common
-    words.
+    """Species that a document names: by linked mentions of any source, and by common words.
 
+    Several words, such as ``nude mice``, count in place of a mention among them. A weak word, such
+    as ``xenograft``, counts in a sentence that names no species otherwise.
     Sentences are found in the text, whatever sentences the document has: some inputs come with
     sentences, and others do not.
 
@@ -59,21 +75,31 @@ class Species:
 
     def __init__(self, document: Document = _EMPTY, *, taxon: str = "") -> None:
         """Reads the document; ``taxon``: of a species that counts as named everywhere in it."""
-        words = taxa()
-        places = {
-            match.start(): words[match[0].lower()] for match in _word().finditer(document.text)
-        }
+        self._ends = [match.end() for match in _STOP.finditer(document.text)]
+        words = dict(_words_of(document, "words"))
+        places = {start: name for (start, _), name in words.items()}
         places |= {0: taxon} if taxon else {}
+        phrases = PlacedSpans(place for place in words if document.text[slice(*place)].split()[1:])
         for mention in document.mentions:
+            if phrases.overlapping((mention.start, mention.end)):
+                continue
             for link in mention.links if mention.type == "Species" else ():
                 taxon = link.curie or f"NCBITaxon:{link.id}"
                 if taxon.startswith("NCBITaxon:") and not link.nil:
                     places[mention.start] = to_species(taxon)
+        sentences = set(map(self._sentence, places))
+        places |= {
+            start: taxon
+            for (start, _), taxon in _words_of(document, "weak")
+            if self._sentence(start) not in sentences
+        }
         self._starts = sorted(places)
         self._taxa = [places[start] for start in self._starts]
         counts = Counter(self._taxa)
         self.shares = {taxon: count / len(self._taxa) for taxon, count in counts.items()}
-        self._ends = [match.end() for match in _STOP.finditer(document.text)]
+
+    def _sentence(self, start: int) -> int:
+        return bisect_right(self._ends, start)
 
     def near(self, start: int) -> NearbySpecies:
         """Returns the species that are named around a place."""
@@ -84,7 +110,7 @@ class Species:
             nearest and start - self._starts[nearest - 1] <= self._starts[nearest] - start
         ):
             nearest -= 1
-        sentence = bisect_right(self._ends, start)
+        sentence = self._sentence(start)
         low = self._ends[sentence - 1] if sentence else 0
         high = self._ends[sentence] if sentence < len(self._ends) else self._starts[-1] + 1
         own = self._taxa[bisect_left(self._starts, low) : bisect_left(self._starts, high)]

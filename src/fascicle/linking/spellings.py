@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.core.lexicon import lexicon, taxa
+from fascicle.core.lexicon import either, lexicon, taxa
 
 _GENE: Final = "Gene"
 _CHEMICAL: Final = "Chemical"
@@ -60,33 +60,33 @@ _IN_BRACKETS: Final = re.compile(r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]")
 @cache
 def _kind() -> re.Pattern[str]:
     """Returns the pattern of names that say nothing."""
-    return re.compile(rf"(?i:{'|'.join(lexicon('diseases')['kinds'])})(?:s|es)?")
+    return re.compile(rf"(?i:{either(lexicon('diseases')['kinds'])})(?:s|es)?")
 
 
 @cache
 def _course() -> re.Pattern[str]:
     """Returns the pattern of words before the name of a disease."""
-    return re.compile(rf"(?:(?ai:{'|'.join(lexicon('diseases')['courses'])})[\s-]+)+(?=\S)")
+    return re.compile(rf"(?:(?ai:{either(lexicon('diseases')['courses'])})[\s-]+)+(?=\S)")
 
 
 @cache
 def _salt() -> re.Pattern[str]:
     """Returns the pattern of words behind the name of a drug."""
-    return re.compile(rf"\s+(?:{'|'.join(lexicon('chemistry')['salts'])})$")
+    return re.compile(rf"\s+(?:{either(lexicon('chemistry')['salts'])})$")
 
 
 @cache
 def _formula() -> re.Pattern[str]:
     """Returns the pattern of a salt or an ion, such as ``KCl`` and ``Ca2+``."""
     chemistry = lexicon("chemistry")
-    cation, anion = "|".join(chemistry["cations"]), "|".join(chemistry["anions"])
+    cation, anion = either(chemistry["cations"]), either(chemistry["anions"])
     return re.compile(rf"({cation})\d?\(?({anion}|)\)?\d?(?:\(?(?:\d?[+-]|[+-]\d)\)?)?")
 
 
 @cache
 def _species() -> re.Pattern[str]:
     """Returns the pattern of a species before the name of a gene."""
-    return re.compile(rf"((?ai:{'|'.join(lexicon('species')['genes']['before'])}))\s+(?=\S)")
+    return re.compile(rf"((?ai:{either(lexicon('species')['genes']['before'])}))\s+(?=\S)")
 
 
 def without_tail(surface: str, kind: str) -> str:
@@ -113,7 +113,7 @@ def without_species(gene: str) -> Iterator[tuple[str, str]]:
     ``TERT`` for ``hTERT``.
     """
     if prefix := _PREFIX.fullmatch(gene):
-        yield prefix[2], taxa()[lexicon("species")["letters"][prefix[1]]]
+        yield prefix[2], taxa()[lexicon("species")["letters"][prefix[1]].lower()]
     if word := _species().match(gene):
         yield gene[word.end() :], taxa()[word[1].lower()]
 

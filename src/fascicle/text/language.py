@@ -51,5 +51,6 @@ def _languages() -> Mapping[str, tuple[str, ...]]:
     languages: dict[str, tuple[str, ...]] = {}
     for name, words in lexicon("languages")["words"].items():
         for word in words:
+            word = word.lower()
             languages[word] = (*languages.get(word, ()), name)
     return languages

@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.core.lexicon import lexicon
+from fascicle.core.lexicon import either, lexicon
 from fascicle.core.mention import Span
 
 _CHEMICAL: Final = "Chemical"
@@ -343,7 +343,7 @@ _AFTER: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
 @cache
 def _species_before() -> re.Pattern[str]:
     """Returns the pattern of a species before the name of a gene."""
-    return re.compile(rf"(?:{'|'.join(lexicon('species')['genes']['apart'])})\s+", re.IGNORECASE)
+    return re.compile(rf"(?:{either(lexicon('species')['genes']['apart'])})\s+", re.IGNORECASE)
 
 
 def bare_span(text: str, span: Span, *, kind: str) -> Span:
