@@ -258,12 +258,101 @@ def test_a_model_and_some_types(
     assert "no gold mention of the type 'Drugs'" in refused(*asked, "Drugs")
     alone = ("compare", "gold.jsonl", "--model", "names.tsv")
     assert "no file was given" in refused(*alone)
-    assert cli(*alone, "--model", "names.tsv", "--type", "Disease", "--resamples", 20).code == 0
+    assert "names.tsv was given twice" in refused(*alone, "--model", "./names.tsv")
     table = HEADER + "a\tDrug\t0\t7\t\n"
     Path("gold.tsv").write_text(table, encoding="utf-8")
     assert "has no texts that a model could read" in refused(
         "compare", "gold.tsv", "other.tsv", "--model", "names.tsv", "--type", "Drug=Chemical"
     )
+
+
+def run_commands(cli: Cli, text: str) -> list[Any]:
+    """Runs a printed line, command by command."""
+    return [cli(*shlex.split(command)[1:]) for command in text.split(" && ")]
+
+
+def test_commands_with_models_write_to_files_of_their_own(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "aspirin for pain, lithium for fever"
+    at = {word: ((text.index(word), text.index(word) + len(word)),) for word in text.split()}
+    gold = [Mention(at[word], "Drug") for word in ("aspirin", "lithium")]
+    gold.append(Mention(((12, 16),), "Drug"))
+    write("gold.jsonl", [Document(id="a", text=text, mentions=tuple(gold))])
+    for folder, word in (("one", "aspirin"), ("two", "lithium")):
+        Path(folder).mkdir()
+        lines = f"Drug\t{word}\nDisease\tfever\n"
+        Path(folder, "names.tsv").write_text(lines, encoding="utf-8")
+    pain = Document(id="a", text=text, mentions=(Mention(((12, 16),), "Drug", source="m"),))
+    write_predictions(Path("names.predictions.jsonl"), [make_prediction(pain)])
+    models = ("--model", "one/names.tsv", "--model", "two/names.tsv")
+    call = ("compare", "gold.jsonl", "names.predictions.jsonl", *models, "--type", "Drug")
+    value = json.loads(cli(*call, "--json", "--resamples", 20).out)
+    # each system has another of the three drugs
+    assert value["best"][0]["combination"]["tp"] == 3
+    assert [result.code for result in run_commands(cli, value["best"][0]["command"])] == [0, 0, 0]
+    # the fever, which both models have, is of no type that was asked for
+    rows = Path("combined.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    assert [row.split("\t")[1] for row in rows] == ["Drug"] * 3
+
+
+def test_types_of_a_map_are_asked_of_a_model_by_its_names(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "aspirin for pain"
+    write("gold.jsonl", [Document(id="a", text=text, mentions=(Mention(((0, 7),), "Drug"),))])
+    for name in ("one", "two"):
+        Path(f"{name}.tsv").write_text("Chemical\taspirin\nDisease\tpain\n", encoding="utf-8")
+    Path("types.toml").write_text('Chemical = "Drug"\n', encoding="utf-8")
+    call = ("compare", "gold.jsonl", "--model", "one.tsv", "--model", "two.tsv", "--type", "Drug")
+    value = json.loads(cli(*call, "--map", "types.toml", "--json", "--resamples", 20).out)
+    command = value["best"][0]["command"]
+    assert command.count("--only Chemical") == 2
+    assert [result.code for result in run_commands(cli, command)] == [0, 0, 0]
+    assert "Disease" not in Path("combined.tsv").read_text(encoding="utf-8")
+
+
+def test_a_format_of_files_is_not_that_of_models(
+    cli: Cli, refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, label in (("gold", "B-Drug"), ("other", "O")):
+        lines = f"aspirin\t{label}\nand\tO\nlithium\tB-Drug\n\n"
+        Path(f"{name}.conll").write_text(lines, encoding="utf-8")
+    Path("names.tsv").write_text("Drug\taspirin\n", encoding="utf-8")
+    call = ("compare", "gold.conll", "other.conll", "--model", "names.tsv", "--resamples", 20)
+    said = refused(*call, "--input-format", "conll")
+    assert "--input-format conll was given with --model" in said
+    assert cli(*call, "--input-format", "conll", "--no-search").code == 0
+    value = json.loads(cli(*call, "--json").out)
+    assert value["best"][0]["combination"]["f1"] == 1.0
+    assert [result.code for result in run_commands(cli, value["best"][0]["command"])] == [0, 0]
+    scores = json.loads(cli("evaluate", "gold.conll", "combined.tsv", "--json").out)
+    assert scores["micro"]["f1"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--type", "Drugs"], "no gold mention of the type 'Drugs'"),
+        (["--map", "none.toml"], "there is no map at none.toml"),
+        ([f"--model=m{number}.tsv" for number in range(13)], "give at most 12 systems"),
+    ],
+)
+def test_bad_options_end_before_the_work_of_models(
+    refused: Refused,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    drug = Mention(((0, 7),), "Drug")
+    write("gold.jsonl", [Document(id="a", text="aspirin", mentions=(drug,))])
+    # neither model exists, which is said last
+    assert message in refused("compare", "gold.jsonl", "--model=a", "--model=b", *options)
 
 
 def test_bad_input(

@@ -138,6 +138,19 @@ def test_a_map_gives_types_other_names(
     assert "there is no map at" in refused("evaluate", gold, said, "--map", tmp_path / "no.toml")
 
 
+@pytest.mark.parametrize("table", ["vote", "vote.predictions", "run/vote", "PATH"])
+def test_a_map_knows_a_file_by_the_names_of_compare(
+    cli: Cli, gold: Path, tmp_path: Path, table: str
+) -> None:
+    path = tmp_path / "run" / "vote.predictions.jsonl"
+    path.parent.mkdir()
+    write_predictions(path, map(make_prediction, corpus(SAID, "seq")))
+    key = json.dumps(str(path) if table == "PATH" else table)
+    (tmp_path / "names.toml").write_text(f'[{key}]\nDisease = ""\n', encoding="utf-8")
+    mapped = cli("evaluate", gold, path, "--map", tmp_path / "names.toml", "--json")
+    assert counts(mapped) == {"tp": 0, "fp": 0, "fn": 3}
+
+
 def test_the_table_of_a_task_is_a_format_of_predictions(
     cli: Cli, gold: Path, tmp_path: Path
 ) -> None:

@@ -44,3 +44,21 @@ def test_orders_are_scored(
     ):
         refused = cli("evaluate", *wrong, "--aboutness")
         assert (refused.code, message in refused.err) == (2, True), refused.err
+
+
+def test_a_citation_without_predictions_is_refused_or_counted(
+    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("gold.xml").write_text(in_xml(6), encoding="utf-8")
+    write("found.jsonl", [linked(str(number)) for number in (0, 2, 3, 4, 7)])
+    command = ("evaluate", "gold.xml", "found.jsonl", "--aboutness", "--json")
+    refused = cli(*command)
+    assert refused.code == 2
+    assert "lack 2 documents: '1', '5' of the 6" in refused.err
+    result = cli(*command, "--allow-missing")
+    value = json.loads(result.out)
+    # two major headings of each citation of the gold; one of each predicted citation is linked
+    assert (value["missing"], value["headings"], value["linked"]) == (2, 12, 4)
+    assert (value["chosen_on"], value["scored"], value["left_out"]) == (2, 2, 2)
+    assert "found.jsonl lacks 2 citations" in result.err

@@ -453,6 +453,47 @@ def test_gold_that_no_model_of_a_kind_can_find(cli: Cli, refused: Refused, tmp_p
     )
 
 
+@pytest.mark.parametrize(
+    ("lines", "options"),
+    [
+        ('"Chemical" = "Drug"\n', ["--map", "names.toml"]),
+        (
+            '["the gold"]\n"Medicine" = "Drug"\n[biomed]\n"Chemical" = "Drug"\n',
+            ["--map", "names.toml"],
+        ),
+        ("", ["--type", "Medicine=Chemical"]),
+        ("", ["--facts"]),
+    ],
+)
+def test_a_report_compares_types_under_the_names_of_the_scores(
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lines: str,
+    options: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "Medicine" if "Medicine" in f"{lines}{options}" else "Chemical"
+    drug = Mention(((0, 7),), name, attributes=(("negated", ""),))
+    write("gold.jsonl", [Document(id="1", text="aspirin", mentions=(drug,))])
+    Path("names.toml").write_text(lines, encoding="utf-8")
+    files = (tmp_path / "gold.jsonl", "gold.jsonl", "--train", "gold.jsonl")
+    value = report(cli, *files, "--unreachable-for", "biomed", *options)
+    # the gold is its own training corpus, and the model knows the type by one of its names
+    assert value["systems"][0]["subsets"]["seen"]["gold"] == 1
+    assert [row["unreachable"] for row in value["unreachable"]] == [0]
+
+
+def test_a_map_and_distributions_exclude_each_other(
+    refused: Refused, gold: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "names.toml").write_text('Chemical = "Drug"\n', encoding="utf-8")
+    options = ("--map", tmp_path / "names.toml", "--distributions", tmp_path / "d.jsonl")
+    message = refused("evaluate", gold, "--model", "biomed", *options)
+    assert "--map FILE was given for distributions" in message
+    assert "GOLDNAME=NAME" in message
+
+
 def test_a_dictionary_is_of_no_kind(cli: Cli, tmp_path: Path) -> None:
     write(
         tmp_path / "gold.jsonl",

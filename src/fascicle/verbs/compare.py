@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
+from pathlib import Path
 from typing import Final
 
 from fascicle.core.arguments import validate_arguments
 from fascicle.core.files.atomic import atomic_text_writer, check_target
 from fascicle.core.files.encodings import AUTO
-from fascicle.core.files.source import stem
 from fascicle.core.results import TableRow, Tabular
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
@@ -46,7 +47,8 @@ from fascicle.verbs.messages import emit, say_notes
 from fascicle.verbs.options import OVERWRITE, STRICT, call, natural, option, positive, reads, writes
 from fascicle.verbs.shared import TYPES, input_format, read_request, type_mapping
 from fascicle.verbs.systems import SYSTEM_FORMATS, SystemOptions, files_of
-from fascicle.verbs.tasks.evaluate import File, Types, as_request, scored_types
+from fascicle.verbs.tasks.evaluate import File, as_request
+from fascicle.verbs.tasks.scored import THE_GOLD, Types, scored_types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,14 +136,19 @@ def compare(
     """
     options = settings or CompareSettings()
     systems, scored_only = several.to_systems_request(systems), scored_types(types)
+    several.check_given_once(models)
     reference = several.read_gold(as_request(gold), events=events)
-    read = _read_systems(systems, models, as_request(gold), reference, events)
-    if options.search and len(read) > MOST:
+    read = _read_files(systems, models, reference, events)
+    if options.search and len(read) + len(models) > MOST:
         raise UsageError(
-            f"all subsets of {len(read)} systems are too many to try; give at most {MOST} "
-            "systems, or search=False"
+            f"all subsets of {len(read) + len(models)} systems are too many to try; give at most "
+            f"{MOST} systems, or search=False"
         )
-    named = replace(reference, name="the gold")
+    named = replace(reference, name=THE_GOLD)
+    if models:  # bad options end before the work of models
+        (right,), _ = several.rename_types(systems, (), named)
+        scored_only.of_systems(right, (), path=reference.path)
+        read += _predict(models, as_request(gold), reference, read, events)
     (right, *renamed), notes = several.rename_types(systems, read, named)
     right, *scored = scored_only.of_systems(right, renamed, path=reference.path)
     if not systems.distinct_types:
@@ -161,31 +168,39 @@ def compare(
     )
 
 
-def _read_systems(
+def _read_files(
     systems: several.SystemsRequest,
     models: Sequence[str],
-    gold: PredictionRequest,
     reference: Predictions,
     events: EventCounts | None,
 ) -> list[several.SystemOfFile]:
-    """Reads the files of systems, and lets models predict on the texts of the gold."""
-    read = []
-    if systems.paths or len(models) < 2:
-        least = 1 if models else 2
-        read = several.read_systems(systems, gold=reference, least=least, events=events)
-    if models and reference.texts is None:
+    """Reads the files of systems; two models need none."""
+    if not systems.paths and len(models) > 1:
+        return []
+    least = 1 if models else 2
+    return several.read_systems(systems, gold=reference, least=least, events=events)
+
+
+def _predict(
+    models: Sequence[str],
+    gold: PredictionRequest,
+    reference: Predictions,
+    others: Sequence[several.SystemOfFile],
+    events: EventCounts | None,
+) -> list[several.SystemOfFile]:
+    """Lets models predict on the texts of the gold."""
+    if reference.texts is None:
         raise InputError(
             f"{gold.path} has no texts that a model could read; give an annotated corpus as the "
             "gold, or predictions in place of models"
         )
-    documents = list(read_file(gold.path, gold.reading)) if models else []
+    documents, answers = list(read_file(gold.path, gold.reading)), list[several.SystemOfFile]()
     for model in models:
-        request = ModelRequest(model=model)
-        answer = predict(request, documents, events=events or EventCounts())
-        name = several.free_name(answer.name, (each.system for each in read))
+        answer = predict(ModelRequest(model=model), documents, events=events or EventCounts())
+        name = several.free_name(answer.name, (each.system for each in [*others, *answers]))
         system = replace(answer, name=name)
-        read.append(several.SystemOfFile(system=system, path=model, aliases=(model,)))
-    return read
+        answers.append(several.SystemOfFile(system=system, path=model, aliases=(model,)))
+    return answers
 
 
 def _notes(
@@ -238,6 +253,7 @@ def _missing(cells: Cells) -> Iterator[str]:
 
 
 _OUT: Final = "combined.tsv"
+_ALSO_OF_MODELS: Final = ("auto", "predictions")  # formats
 
 
 _SEARCH: Final = f"score every subset of up to {MOST} systems under every rule; default: yes"
@@ -291,6 +307,7 @@ def run(args: Options) -> int:
     settings = call(CompareSettings, args, floors=floors)
     if args.output is not None:
         check_target(args.output, overwrite=args.overwrite)
+    _check_formats(args)
     tally, systems = Tally(), systems_of(args, files_of(args))
     gold = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
     compared = compare(
@@ -301,8 +318,9 @@ def run(args: Options) -> int:
         types=type_mapping(args),
         events=tally.account.events,
     )
+    models = _predicting(args, compared)
     commands = [
-        _command(choice.chosen, compared, systems, settings, models=_predicting(args))
+        _command(choice.chosen, compared, systems, settings, models=models)
         for choice in (compared.choices.choices if compared.choices else ())
     ]
     sections = make_sections(compared.comparison, compared.choices, commands=commands)
@@ -327,7 +345,7 @@ def _command(
     systems: several.SystemsRequest,
     settings: CompareSettings,
     *,
-    models: Mapping[str, tuple[str, str]],
+    models: Mapping[str, _Predicting],
 ) -> str:
     """Returns the command that makes this combination of these files; empty where none was
     chosen.
@@ -337,32 +355,30 @@ def _command(
         compared: with it.
         systems: the files.
         settings: of the comparison.
-        models: model -> the file of its predictions, and the command that writes it.
+        models: model -> how its predictions are written.
     """
     if choice is None:
         return ""
     rule, members = choice.candidate.rule, choice.candidate.members
     files = [compared.given[member] for member in members]
-    words = [
-        "fascicle",
-        "combine",
-        rule.name,
-        *dict.fromkeys(
-            models[file.path][0] if file.path in models else file.path for file in files
-        ),
-    ]
+    paths = [models[file.path].file if file.path in models else file.path for file in files]
+    words = ["fascicle", "combine", rule.name, *dict.fromkeys(paths)]
     words += [word for file in files if file.source for word in ("--source", file.source)]
     words += _options_of_rule(rule)
     if settings.allow_missing:
         words += ["--missing", "empty"]
-    if systems.distinct_types or not _types_agree(
-        [compared.systems[member] for member in members], rule
-    ):
+    predicting = [models[file.path] for file in files if file.path in models]
+    systems_renamed = [compared.systems[member] for member in members]
+    types = {system.name: system.types() for system in systems_renamed}
+    types |= {prediction.name: prediction.types for prediction in predicting}
+    if systems.distinct_types or not _types_agree(types, rule):
         words += ["--distinct-types"]
     words += ["--map", systems.map] if systems.map else []
-    reading = _options_of(systems.reading, documents=any(file.system.lengths for file in files))
-    predicting = [models[file.path][1] for file in files if file.path in models]
-    return " && ".join([*predicting, shlex.join([*words, *reading, "-o", _OUT])])
+    if len(predicting) < len(files):
+        words += _options_of(systems.reading, documents=any(file.system.lengths for file in files))
+    return " && ".join(
+        [*(prediction.command for prediction in predicting), shlex.join([*words, "-o", _OUT])]
+    )
 
 
 def _options_of_rule(rule: Rule) -> list[str]:
@@ -372,21 +388,72 @@ def _options_of_rule(rule: Rule) -> list[str]:
     return words
 
 
-def _predicting(args: Options) -> dict[str, tuple[str, str]]:
-    """Returns for each model the file of its predictions, and the command that writes it."""
-    reading = read_request(args, role="gold")
-    commands = {}
-    for model in args.model:
-        file = f"{stem(model)}.predictions.jsonl"
+@dataclass(frozen=True, kw_only=True)
+class _Predicting:
+    """Predictions of a model for a printed command.
+
+    Attributes:
+        name: of the system.
+        types: of its mentions, as the comparison names them.
+        file: that they are written to.
+        command: that writes it.
+    """
+
+    name: str
+    types: set[str]
+    file: str
+    command: str
+
+
+def _predicting(args: Options, compared: Compared) -> dict[str, _Predicting]:
+    """Returns for each model how its predictions are written, with the scored types alone."""
+    names, scored = several.read_map(args.map or "", compared.given), type_mapping(args)
+    reading = _options_of(read_request(args, role="gold"), documents=True)
+    predicting: dict[str, _Predicting] = {}
+    for of_model, renamed in zip(compared.given, compared.systems, strict=True):
+        model, types = of_model.path, renamed.types()
+        if model not in args.model:
+            continue
+        file = _free_file(renamed.name, [other.file for other in predicting.values()])
         words = ["fascicle", "annotate", args.gold, "--model", model, "--no-link", "-o", file]
-        commands[model] = file, shlex.join([*words, *_options_of(reading, documents=True)])
-    return commands
+        if scored:
+            types &= set(scored.values())
+            words += _only(of_model.system, types, names.of(renamed.name))
+        predicting[model] = _Predicting(
+            name=renamed.name, types=types, file=file, command=shlex.join([*words, *reading])
+        )
+    return predicting
 
 
-def _types_agree(systems: Sequence[System], rule: Rule) -> bool:
+def _only(system: System, types: Collection[str], new_names: Mapping[str, str]) -> list[str]:
+    """Returns the option that leaves a model only the types that get some names."""
+    own = sorted(kind for kind in system.types() if new_names.get(kind, kind) in types)
+    return ["--only", ",".join(own)] if own else []
+
+
+def _free_file(name: str, reserved: Collection[str]) -> str:
+    """Returns a file for the predictions of a system, which neither exists nor is reserved."""
+    endings = chain([""], (f"-{number}" for number in count(2)))
+    files = (f"{Path(name).name}{ending}.predictions.jsonl" for ending in endings)
+    return next(file for file in files if file not in reserved and not Path(file).exists())
+
+
+def _check_formats(args: Options) -> None:
+    """Refuses a format of PRED that is none of the predictions of models, for one command of
+    ``combine`` reads both.
+    """
+    if args.model and args.files and args.search and args.input_format not in _ALSO_OF_MODELS:
+        raise UsageError(
+            f"--input-format {args.input_format} was given with --model, whose predictions the "
+            "printed commands write as predictions; leave --input-format out, so that the format "
+            "of each file is detected, or give --no-search, which prints no command"
+        )
+
+
+def _types_agree(types: Mapping[str, Collection[str]], rule: Rule) -> bool:
     """True if ``fascicle combine`` would accept the types of these systems without gold."""
     try:
-        check_types({system.name: system.types() for system in systems}, agree=rule.is_vote)
+        check_types(types, agree=rule.is_vote)
     except InputError:
         return False
     return True

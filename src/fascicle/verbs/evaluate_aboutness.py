@@ -9,9 +9,11 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from fascicle.core.document import Document
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.reports.table import ruled_rows
+from fascicle.evaluation.scoring.scores import check_documents
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.evaluation.uncertainty.intervals import Interval, draw_weights
 from fascicle.formats.account import EventCounts
@@ -37,7 +39,7 @@ from fascicle.verbs.tasks import evaluate as scoring
 _NO_MEANING: Final = (
     "report train train_where unreachable_for model distributions threads interval types map "
     "gold_column pred_column links linker pack prefix at_least pipeline facts agreement ontology "
-    "relations allow_missing source"
+    "relations source"
 )
 _RESAMPLES: Final = 1000
 _LEVEL: Final = 0.95
@@ -67,6 +69,7 @@ class Aboutness(msgspec.Struct, frozen=True, kw_only=True):
         left_out: citations without both a major heading and another one among their concepts.
         headings: number of major headings of all citations.
         linked: those of them that a mention is linked to.
+        missing: number of citations without predictions; none of their headings is linked.
         weights: section -> weight, as chosen.
         orders: each with its scores.
     """
@@ -76,6 +79,7 @@ class Aboutness(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int
     headings: int
     linked: int
+    missing: int
     weights: Mapping[str, float]
     orders: tuple[ScoredOrder, ...]
 
@@ -85,6 +89,7 @@ def evaluate_aboutness(
     predictions: scoring.SystemInput,
     *,
     seed: int = 0,
+    allow_missing: bool = False,
     events: EventCounts | None = None,
 ) -> Aboutness:
     """Scores the order of the concepts of documents against their major MeSH headings.
@@ -93,17 +98,21 @@ def evaluate_aboutness(
         gold: citations of MEDLINE in XML, or documents that have kept their headings in ``meta``.
         predictions: the same documents with links.
         seed: of the bootstrap over documents.
+        allow_missing: citations without predictions count as without concepts.
         events: counts the events of documents.
 
     Raises:
-        InputError: a file cannot be read, or fewer than two citations have a major heading and
-            another one among their concepts.
+        InputError: a file cannot be read, a citation has no predictions, or fewer than two
+            citations have a major heading and another one among their concepts.
     """
     events = events or EventCounts()
     citations = scoring.open_gold(gold, events=events)
     headings = {each.id: major_headings(each) for each in citations.documents}
     documents = scoring.open_gold(predictions, events=events).documents
-    topics = list(read_topics(documents, headings))
+    predicted = [each.id for each in documents if each.id in headings]
+    missing = check_documents(headings, predicted, allow_missing=allow_missing)
+    unlinked = (Document(id=identifier, text="") for identifier in missing)
+    topics = list(read_topics([*documents, *unlinked], headings))
     ranked = [each for each in topics if each.is_ranked]
     if len(ranked) < 2:
         raise InputError(
@@ -120,6 +129,7 @@ def evaluate_aboutness(
         left_out=len(topics) - len(ranked),
         headings=linked + sum(each.missing for each in topics),
         linked=linked,
+        missing=len(missing),
         weights=weights,
         orders=tuple(
             _order(name, scored, of, seed=seed) for name, of in _orders(scored, weights).items()
@@ -178,7 +188,14 @@ def run_aboutness(args: Any) -> int:
         for path in expand_runs(args.files)
     )
     gold = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
-    aboutness = evaluate_aboutness(gold, list(parts), events=events)
+    aboutness = evaluate_aboutness(
+        gold, list(parts), allow_missing=args.allow_missing, events=events
+    )
+    if aboutness.missing:
+        say(
+            f"{args.files[0]} lacks {plural(aboutness.missing, 'citation')}; none of their "
+            "headings counts as linked"
+        )
     tally.say(verbose=args.verbose)
     emit(msgspec.to_builtins(aboutness), _as_text(aboutness), as_json=args.json)
     options = " ".join(f"--weight {name}={value:g}" for name, value in aboutness.weights.items())

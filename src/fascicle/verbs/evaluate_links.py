@@ -49,6 +49,7 @@ from fascicle.verbs.tasks.link_cases import (
     cases_of_predictions,
     linked,
 )
+from fascicle.verbs.tasks.scored import Types, scored_types
 
 _File = str | os.PathLike[str]
 _Spelling = Callable[[Iterable[Document]], list[Document]]
@@ -72,7 +73,7 @@ class LinkSettings:
 
     train: _File | PredictionRequest | None = None
     prefixes: Mapping[str, str] = field(default_factory=dict)
-    types: scoring.Types = ()
+    types: Types = ()
     allow_missing: bool = False
     resamples: Positive = 1000
     examples: Natural = 5
@@ -276,7 +277,7 @@ def _gold(
         InputError: no mention of it has a link.
     """
     reference = scoring.open_gold(path, events=events)
-    types = scoring.scored_types(settings.types).of_gold(reference.documents, path=reference.path)
+    types = scored_types(settings.types).of_gold(reference.documents, path=reference.path)
     documents = spelling(types)
     if not any(linked(document) for document in documents):
         raise InputError(
@@ -294,9 +295,7 @@ def _training_names(
     documents = scoring.open_gold(settings.train, events=events).documents
     return TrainingNames.of(
         spelling(
-            scoring.scored_types(settings.types).of_gold(
-                documents, path=scoring.input_path(settings.train)
-            )
+            scored_types(settings.types).of_gold(documents, path=scoring.input_path(settings.train))
         )
     )
 
@@ -317,7 +316,7 @@ def _predicted_links(
     predictions = align_to_documents(
         gold.predictions(), scoring.open_predictions(path, events=events)
     )
-    predictions = scoring.scored_types(settings.types).of_predictions(predictions)
+    predictions = scored_types(settings.types).of_predictions(predictions)
     predictions.check(gold.documents)
     missing = [
         document.id for document in gold.documents if document.id not in predictions.mentions

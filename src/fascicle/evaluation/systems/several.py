@@ -121,7 +121,7 @@ def read_systems(
         for predictions in read
     ]
     _check_repeated(aligned, gold.mentions if gold is not None else ())
-    files = list(zip(aligned, _names_of(request.paths), strict=True))
+    files = list(zip(aligned, names_of(request.paths), strict=True))
     _check_sources(files, request.sources)
     systems = [system for file in files for system in _systems_of(*file, request.sources)]
     if len(systems) < least:
@@ -273,14 +273,25 @@ def _check_paths(paths: Sequence[str]) -> None:
         raise UsageError("no file was given; give the predictions of at least two systems")
     if STDIN in paths:
         raise UsageError("predictions cannot be read from standard input (-) here; name files")
+    check_given_once(paths)
+
+
+def check_given_once(paths: Sequence[str]) -> None:
+    """Refuses a file or model that is there twice.
+
+    Raises:
+        UsageError: which one.
+    """
     places = Counter(str(Path(path).resolve()) for path in paths)
     twice = next((path for path in paths if places[str(Path(path).resolve())] > 1), None)
     if twice is not None:
         raise UsageError(f"{twice} was given twice, but a system has one vote; give it once")
 
 
-def _names_of(paths: Sequence[str]) -> list[tuple[str, ...]]:
-    """Names of systems: those of their files, and first the shortest that tells them apart."""
+def names_of(paths: Sequence[str]) -> list[tuple[str, ...]]:
+    """Returns the names of systems: those of their files, and first the shortest that tells them
+    apart.
+    """
     short = [stem(path).removesuffix(".predictions").removesuffix(".fascicle") for path in paths]
     folders = distinguishing_folders(paths, short)
     with_folder = [f"{folder}/{name}" for folder, name in zip(folders, short, strict=True)]

@@ -45,6 +45,7 @@ from fascicle.terms.abbreviations.resolving import FittedRules, Found, fit_rules
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
 from fascicle.verbs.tasks import evaluate as scoring
+from fascicle.verbs.tasks.scored import ScoredTypes, Types, scored_types
 
 Method = Literal["temperature", "isotonic", "none"]
 _CARD = "\n## Calibration\n\n"
@@ -73,7 +74,7 @@ class CalibrateSettings:
     target: Target | None = None
     per_type: bool = False
     abbreviations: bool = False
-    types: scoring.Types = ()
+    types: Types = ()
     name: str = ""
     threads: Positive | None = None
 
@@ -155,7 +156,7 @@ def calibrate(
     path = _path_of(gold)
     source = find_model(model)
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
-    scored = scoring.scored_types(options.types)
+    scored = scored_types(options.types)
     predictor, before = _opened(source, options)
     manifest = with_name(before, options.name)
     scored.check(manifest.types, system=manifest.name)
@@ -281,7 +282,7 @@ class _Fitting:
 
     documents: Sequence[Document]
     found: Found
-    wanted: scoring.ScoredTypes
+    wanted: ScoredTypes
     chosen_on: str
     apart: Sequence[str]
 

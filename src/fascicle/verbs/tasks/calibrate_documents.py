@@ -35,6 +35,7 @@ from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
 from fascicle.verbs.tasks import evaluate as scoring
 from fascicle.verbs.tasks.calibrate import with_name, write_copy
+from fascicle.verbs.tasks.scored import Types, scored_types
 
 if TYPE_CHECKING:
     from fascicle.runtime.ensemble import EnsemblePredictor
@@ -65,7 +66,7 @@ def calibrate_documents(  # noqa: PLR0913
     folder: Path | str,
     *,
     untaught: bool = False,
-    types: scoring.Types = (),
+    types: Types = (),
     name: str = "",
     threads: Positive | None = None,
     overwrite: bool = False,
@@ -108,7 +109,7 @@ def calibrate_documents(  # noqa: PLR0913
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
     predictor, before = _opened(source, threads)
     cuts = segmenter(predictor.segmenter).sentences
-    scored = scoring.scored_types(types)
+    scored = scored_types(types)
     scored.check(predictor.types, system=predictor.name)
     taught = _taught(source, predictor.name, stated=untaught)
     answered, hashes, compared = [], {}, 0

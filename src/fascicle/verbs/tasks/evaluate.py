@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from fascicle.core.arguments import validate_arguments, validate_documents
-from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.document import GOLD, Document
 from fascicle.core.files.source import STDIN, distinguishing_folders, stem
 from fascicle.core.results import TableRow, Tabular
-from fascicle.core.wording import near_hint, plural
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.facts import all_facts, gold_facts
 from fascicle.evaluation.scoring.inputs import ScoredSystem, note_on_gold, score_system
@@ -31,10 +31,9 @@ from fascicle.evaluation.systems.taught import notes_on_training
 from fascicle.formats.account import EventCounts
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import read_file
-from fascicle.runtime.combination.align import System
-from fascicle.runtime.combination.type_names import rename_system
 from fascicle.text.taught import Cuts, sentence_hashes
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest, predict_gold_texts
+from fascicle.verbs.tasks.scored import THE_GOLD, ScoredNames, Types, scored_types
 
 File = str | os.PathLike[str] | PredictionRequest
 Runnable = ModelRequest | PipelineRequest
@@ -136,108 +135,6 @@ def open_predictions(given: SystemInput, *, events: EventCounts) -> Predictions:
     ).of_one_system()
 
 
-Types = Mapping[str, str] | Iterable[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoredTypes:
-    """Types that are scored. Gold says nothing of types that nobody marked in it, so mentions of
-    them are not wrong.
-
-    Attributes:
-        names: type of the gold -> its name in the scores; empty for all types.
-    """
-
-    names: Mapping[str, str] = field(default_factory=dict)
-
-    def of_gold(self, documents: Sequence[Document], *, path: str) -> Sequence[Document]:
-        """Returns the documents with the scored gold, under its new names; other layers stay.
-
-        Raises:
-            InputError: a type that no gold mention has.
-        """
-        if not self.names:
-            return documents
-        in_gold = {mention.type for document in documents for mention in document.layer(GOLD)}
-        self._check_gold(in_gold, path)
-        return several.rename_gold(documents, {name: self.names.get(name, "") for name in in_gold})
-
-    def of_systems(self, gold: System, systems: Sequence[System], *, path: str) -> list[System]:
-        """Returns gold and systems with the scored types alone.
-
-        Raises:
-            InputError: a type that no gold mention has.
-        """
-        if not self.names:
-            return [gold, *systems]
-        self._check_gold(gold.types(), path)
-        new_names = {name: self.names.get(name, "") for name in gold.types()}
-        return [
-            rename_system(gold, new_names),
-            *(replace(system, mentions=self.among(system.mentions)) for system in systems),
-        ]
-
-    def _check_gold(self, in_gold: Iterable[str], path: str) -> None:
-        names = sorted(in_gold)
-        for name in self.names:
-            if name not in names:
-                raise InputError(
-                    f"{path} holds no gold mention of the type {name!r}{near_hint(name, names)}; "
-                    f"it has those of {', '.join(names) or 'no type'}"
-                )
-
-    def of_predictions(self, predictions: Predictions) -> Predictions:
-        """Returns the predictions of the scored types."""
-        return (
-            replace(predictions, mentions=self.among(predictions.mentions))
-            if self.names
-            else predictions
-        )
-
-    def among(self, mentions: Mapping[str, Sequence[Mention]]) -> Mapping[str, Sequence[Mention]]:
-        """Returns the mentions of each document that are of the scored types."""
-        if not self.names:
-            return mentions
-        names_wanted = set(self.names.values())
-        return {
-            identifier: tuple(mention for mention in predicted if mention.type in names_wanted)
-            for identifier, predicted in mentions.items()
-        }
-
-    def check(self, known: Sequence[str], *, system: str) -> None:
-        """Refuses names that a system cannot have.
-
-        Args:
-            known: types of the system.
-            system: its name.
-
-        Raises:
-            UsageError: a name that is not among them.
-        """
-        for name in self.names.values():
-            if name not in known:
-                raise UsageError(
-                    f"{system} has no type {name!r}{near_hint(name, known)}; it has "
-                    f"{', '.join(known)}; a type of the "
-                    "gold that has another name there is given as GOLDNAME=NAME"
-                )
-
-
-def scored_types(given: Types) -> ScoredTypes:
-    """Returns the requested types.
-
-    Args:
-        given: types of the gold, or type of the gold -> its name in the systems; empty for all.
-
-    Raises:
-        UsageError: an empty name.
-    """
-    names = dict(given) if isinstance(given, Mapping) else {name: name for name in given}
-    if not all(names) or not all(names.values()):
-        raise UsageError("a type without a name was given; give names, or GOLDNAME=NAME")
-    return ScoredTypes(names=names)
-
-
 def check_no_training_text(
     documents: Sequence[Document],
     taught: frozenset[int] | None,
@@ -272,7 +169,6 @@ def check_no_training_text(
         )
 
 
-_GOLD: Final = "the gold"
 _Systems = SystemInput | Runnable | Iterable[SystemInput | Runnable]
 
 
@@ -286,12 +182,16 @@ class Evaluation(MicroRates, Tabular):
         predictions: name of a system -> its predictions for these documents.
         remarks: sentences about the map of types, and about models that were trained on some of the
             documents.
+        scored: names of what is scored.
+        typed: the documents with the types that are scored, even where facts are.
     """
 
     gold: Gold
     systems: tuple[ScoredSystem, ...]
     predictions: Mapping[str, Predictions]
     remarks: tuple[str, ...] = ()
+    scored: ScoredNames
+    typed: Sequence[Document] = field(repr=False)
 
     def __repr__(self) -> str:
         """Returns the strict rates of each system in one line."""
@@ -383,16 +283,21 @@ def evaluate(  # noqa: PLR0913
         raise UsageError("no predictions were given; give those of at least one system")
     files = [system for system in systems if not isinstance(system, Runnable)]
     refuse_stdin_twice(gold, *files)
+    if map and any(isinstance(each, ModelRequest) and each.distributions for each in systems):
+        raise UsageError(
+            "map=FILE was given for distributions, which have the types as the model names them; "
+            "leave map=FILE out, and give types of the gold with other names as GOLDNAME=NAME"
+        )
     right = open_gold(gold, events=events)
     original = right
-    names = several.read_map(map).of(_GOLD)
-    documents: Sequence[Document] = several.rename_gold(right.documents, names)
-    documents = scored_only.of_gold(documents, path=right.path)
-    right = replace(right, documents=gold_facts(documents) if facts else documents)
+    scored = ScoredNames(map=several.read_map(map), types=scored_only, facts=facts)
+    documents: Sequence[Document] = several.rename_gold(right.documents, scored.map.of(THE_GOLD))
+    typed = scored_only.of_gold(documents, path=right.path)
+    right = replace(right, documents=gold_facts(typed) if facts else typed)
     answers = _read_files(files, right, events=events)
     for model in systems:
         if isinstance(model, Runnable):
-            answer = predict_gold_texts(model, right.documents, events=events, watch=watch)
+            answer = predict_gold_texts(model, typed, events=events, watch=watch)
             answers.append(replace(answer, name=several.free_name(answer.name, answers)))
     answers, remarks = _renamed(answers, original, map)
     answers = [scored_only.of_predictions(answer) for answer in answers]
@@ -407,6 +312,8 @@ def evaluate(  # noqa: PLR0913
         ),
         predictions={answer.name: answer for answer in answers},
         remarks=(*remarks, *_notes_on_training(right, systems, answers)),
+        scored=scored,
+        typed=typed,
     )
 
 
@@ -416,8 +323,12 @@ def _renamed(
     """Returns predictions with the names of a map, and remarks about its lines."""
     if not path:
         return list(answers), []
-    right = replace(gold.predictions().of(GOLD), name=_GOLD)
-    systems = [several.SystemOfFile(system=answer, path=answer.path) for answer in answers]
+    right = replace(gold.predictions().of(GOLD), name=THE_GOLD)
+    aliases = several.names_of([answer.path for answer in answers])
+    systems = [
+        several.SystemOfFile(system=answer, path=answer.path, aliases=(answer.name, *names))
+        for answer, names in zip(answers, aliases, strict=True)
+    ]
     request = several.SystemsRequest(paths=(), map=path)
     (_, *renamed), remarks = several.rename_types(request, systems, right)
     return [

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.document import Document
 from fascicle.core.files.intact import check_files
 from fascicle.core.wording import near_hint
 from fascicle.errors import MissingExtraError, UsageError
@@ -113,9 +112,8 @@ def report_on(
     request = request or ReportRequest()
     documents, training, notes = evaluation.gold.documents, None, list[str]()
     if request.train:
-        training = read_lexicon(
-            (events or EventCounts()).observe(read_file(request.train, request.train_reading))
-        )
+        taught = (events or EventCounts()).observe(read_file(request.train, request.train_reading))
+        training = read_lexicon(evaluation.scored.of_training(taught))
         if not training.mentions:
             notes.append(
                 f"{request.train} holds no gold mention, so nothing of it was seen in training"
@@ -125,7 +123,7 @@ def report_on(
         evaluation.systems,
         training=training,
         settings=request.settings,
-        unreachable=_unreachable(request.unreachable_for, documents),
+        unreachable=_unreachable(request.unreachable_for, evaluation),
     )
     if evaluation.remarks:
         value["remarks"] = list(evaluation.remarks)
@@ -142,7 +140,7 @@ def is_of_one_kind(model: str) -> bool:
     return not is_dictionary(model) and not is_pack(model) and not is_ensemble(find_model(model))
 
 
-def _unreachable(models: Iterable[str], documents: Sequence[Document]) -> list[dict[str, Any]]:
+def _unreachable(models: Iterable[str], evaluation: Evaluation) -> list[dict[str, Any]]:
     """Returns a part of the report for each model; only its manifest and its tokenizer are
     needed.
     """
@@ -152,7 +150,8 @@ def _unreachable(models: Iterable[str], documents: Sequence[Document]) -> list[d
         manifest = read_manifest(folder)
         check_files(folder, manifest)
         tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-        parts.append(count_unreachable(documents, manifest, tokenizer))
+        types = evaluation.scored.of_model(manifest.types, (manifest.name, model))
+        parts.append(count_unreachable(evaluation.typed, manifest, tokenizer, types=types))
     return parts
 
 

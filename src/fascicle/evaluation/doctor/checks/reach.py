@@ -85,7 +85,11 @@ def _find_lost(
 
 
 def count_unreachable(
-    documents: Sequence[Document], manifest: Manifest, tokenizer: PieceTokenizer
+    documents: Sequence[Document],
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    *,
+    types: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Counts the gold mentions that no model of this kind can find, by the limits that prevent it.
 
@@ -98,8 +102,10 @@ def count_unreachable(
         documents: with gold.
         manifest: of a model, for its types, head and way of reading.
         tokenizer: of the model.
+        types: of the model, as the gold names them; by default those of the manifest.
     """
-    reasons = _count_reasons(documents, manifest, tokenizer)
+    types = manifest.types if types is None else types
+    reasons = _count_reasons(documents, manifest, tokenizer, types)
     gold = sum(len(document.layer(GOLD)) for document in documents)
     unreachable = reasons.total()
     value = {
@@ -118,7 +124,10 @@ def count_unreachable(
 
 
 def _count_reasons(
-    documents: Sequence[Document], manifest: Manifest, tokenizer: PieceTokenizer
+    documents: Sequence[Document],
+    manifest: Manifest,
+    tokenizer: PieceTokenizer,
+    types: Sequence[str],
 ) -> Counter[str]:
     head = manifest.answering
     limits = head_limits(head)
@@ -127,11 +136,9 @@ def _count_reasons(
         documents, tokenizer, manifest.reading, head.level
     ):
         gold = document.layer(GOLD)
-        of_model = [mention for mention in gold if mention.type in manifest.types]
+        of_model = [mention for mention in gold if mention.type in types]
         reasons[_OTHER_TYPE] += len(gold) - len(of_model)
-        rows, lost_alone = _place_alone(
-            of_model, pieces, windows, types=manifest.types, limits=limits
-        )
+        rows, lost_alone = _place_alone(of_model, pieces, windows, types=types, limits=limits)
         reasons.update(lost_alone)
         reasons.update(lost_together(rows, [window.segment for window in windows], limits))
     return reasons
