@@ -60,7 +60,7 @@ class Convert(shared.Beside, shared.Colour, Overwrite, shared.StrictWriting, sha
 
 
 class FetchCorpus(Overwrite):
-    """Fetch the files of a public corpus from its publisher.
+    """Fetch the files of a public corpus from a repository.
 
     In Python: ``fascicle.verbs.tasks.corpus_fetch.fetch("bc5cdr", "corpora")``
 

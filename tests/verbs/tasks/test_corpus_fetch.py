@@ -55,6 +55,9 @@ def test_the_parts_of_a_corpus_are_fetched_once(
     assert len(publisher.gets) == 2
     record = json.loads((tmp_path / "corpora" / "mine" / "fetched.json").read_bytes())
     assert [record[part]["sha256"] for part in ("train", "test")] == [f.sha256 for f in files]
+    assert {(of["page"], of["licence"]) for of in record.values()} == {
+        ("https://example.org", "CC0-1.0")
+    }
     publisher.content, publisher.tag = CORPUS * 2, '"two"'
     with pytest.raises(InputError, match="is another file than on"):
         fetch("mine", tmp_path / "corpora", table=rows)
@@ -63,6 +66,24 @@ def test_the_parts_of_a_corpus_are_fetched_once(
 def test_without_a_folder_nothing_is_fetched(publisher: Publisher, rows: Path) -> None:  # noqa: F811
     assert fetch("mine", table=rows) == ()
     assert publisher.gets == []
+
+
+def test_a_folder_is_made_with_those_above_it_when_the_publisher_has_answered(
+    publisher: Publisher,  # noqa: F811
+    rows: Path,
+    tmp_path: Path,
+    cli: Callable[..., Any],
+) -> None:
+    gone = table(tmp_path, "http://127.0.0.1:9/a.tsv")
+    assert cli("corpus", "fetch", "mine", "--table", gone, "-o", tmp_path / "none").code == 2
+    assert not (tmp_path / "none").exists()
+    table(tmp_path, f"http://127.0.0.1:{publisher.port}/a/train.tsv")
+    deep = cli("corpus", "fetch", "mine", "--table", rows, "-o", tmp_path / "a" / "b" / "c")
+    assert (deep.code, (tmp_path / "a" / "b" / "c" / "mine" / "train.tsv").is_file()) == (0, True)
+    (tmp_path / "file").touch()
+    wrong = cli("corpus", "fetch", "mine", "--table", rows, "-o", tmp_path / "file")
+    sentence = "cannot be made a folder: Not a directory; give another place"
+    assert (wrong.code, sentence in wrong.err) == (2, True), wrong.err
 
 
 def test_the_command_lists_and_fetches(
@@ -99,5 +120,12 @@ def test_every_public_corpus_has_what_is_needed() -> None:
     assert len(rows) >= 10
     for name, row in rows.items():
         assert row.page.startswith("https://"), name
-        assert {"train", "test"} <= row.parts.keys(), name
+        assert {"train", "train-dev"} & row.parts.keys(), name
+        assert "test" in row.parts, name
         assert all(url.startswith("https://") for url in row.parts.values()), name
+        assert all(("TrainDev" in url) == (part == "train-dev") for part, url in row.parts.items())
+        assert "; the texts keep " in row.licence, name
+        # that of the software of a repository is none of its data
+        assert not row.licence.startswith("MIT"), name
+    # https://nactem.ac.uk/anatomytagger and https://github.com/openbiocorpora/bionlp-st-2013-cg
+    assert all(rows[name].licence.startswith("CC-BY-SA") for name in ("anatem", "bionlp13cg"))

@@ -1,4 +1,4 @@
-"""Fetches public corpora from their publishers (``fascicle corpus fetch``), as
+"""Fetches public corpora from repositories (``fascicle corpus fetch``), as
 `fascicle.verbs.tasks.index_fetch` fetches vocabularies.
 """
 
@@ -27,8 +27,8 @@ class PublicCorpus(Settings, frozen=True, kw_only=True):
 
     Attributes:
         title: of it.
-        page: of its publisher, with the addresses and the licence.
-        licence: of its content.
+        page: of the repository, with the addresses.
+        licence: of its annotations, and the terms of its texts.
         parts: name of a part, such as ``train`` -> the address of its file.
     """
 
@@ -84,7 +84,7 @@ def fetch(
 
     Args:
         name: of the corpus.
-        folder: of the folders of corpora; made if it is missing.
+        folder: of the folders of corpora; made if it is missing, when the repository has answered.
         table: see `corpora`.
         limits: of each file.
         overwrite: take other files than those that were fetched before, or that are there.
@@ -103,8 +103,6 @@ def fetch(
             f"there is no corpus {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}"
         )
     place = None if folder is None else Path(folder) / name
-    if place is not None:
-        place.parent.mkdir(exist_ok=True)
     files = (
         fetch_file(part, file, place, limits=limits, overwrite=overwrite, told=told)
         for part, file in rows[name].files().items()

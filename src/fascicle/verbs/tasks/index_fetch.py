@@ -110,6 +110,8 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
         state: what the publisher calls this version: its entity tag, or its time.
         date: of the file, as the publisher says, else of the fetch.
         fetched: day of the first fetch of this version.
+        page: see `PublicFile`, also for what follows.
+        licence: see above.
     """
 
     path: str
@@ -119,6 +121,8 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     date: str
     fetched: str
+    page: str = ""
+    licence: str = ""
 
 
 class _Remote(NamedTuple):
@@ -257,14 +261,15 @@ def _keep(
         end: time until when the file must be there.
         overwrite: see `fetch`.
     """
-    folder.mkdir(exist_ok=True)
+    _make(folder)
     record, path = folder / _RECORD, folder / row.file
     before = _records(record).get(name)
     is_ours = (
         before is not None and path.is_file() and file_facts(path) == (before.size, before.sha256)
     )
     if before is not None and is_ours and _is_current(before, remote):
-        return msgspec.structs.replace(before, path=str(path))  # the folder may have moved
+        # the folder may have moved
+        return msgspec.structs.replace(before, path=str(path), page=row.page, licence=row.licence)
     check_target(path, overwrite=overwrite or is_ours)
     part = _part(path, row.url, remote, overwrite=overwrite or is_ours)
     with part.opened(path) as stream:
@@ -283,9 +288,26 @@ def _keep(
         state=remote.state,
         date=remote.date or now,
         fetched=before.fetched if before is not None and is_same else now,
+        page=row.page,
+        licence=row.licence,
     )
     _add_record(record, name, fetched)
     return fetched
+
+
+def _make(folder: Path) -> None:
+    """Makes a folder with those above it.
+
+    Raises:
+        OutputError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{folder} cannot be made a folder: {error.strerror}; give another place",
+            file=str(folder),
+        ) from None
 
 
 def _is_current(before: Fetched, remote: _Remote) -> bool:
