@@ -164,6 +164,17 @@ def test_tables_are_offered_whose_packages_are_here(
     assert curated.ask("GET", "/v1/curation").json["tables"] == tables
 
 
+def test_the_key_of_a_mention_may_have_blanks(curated: Standing) -> None:
+    added(curated, "blanks")
+    spaced = json.dumps(json.loads(ITEMS[0]))
+    assert spaced != ITEMS[0]
+    first = step(curated, "blanks", 1, edits=[{**accept(0), "item": spaced}]).json["steps"][0]
+    remark = {"item": spaced, "note": "why"}
+    again = step(curated, "blanks", 2, after=first["number"], remark=remark).json["steps"][0]
+    # the page compares texts
+    assert (first["edits"][0]["item"], again["remark"]["item"]) == (ITEMS[0], ITEMS[0])
+
+
 def test_rules_are_a_table_that_packs_read(curated: Standing, tmp_path: Path) -> None:
     added(
         curated,

@@ -268,9 +268,9 @@ def test_the_table_has_what_each_curator_decided_and_noted(team: Team) -> None:
     remark = {"item": '["gold","Drug",[[0,7]]]', "note": "yes"}
     assert team.step("Rita", "table", version="", remark=remark).status == 200
     first, second = table()[:2]
-    columns = ("type", "decision", "curator", "note")
-    assert [first[name] for name in columns] == ["Drug", "changed", "Rita", "Rita: yes"]
-    assert [second[name] for name in columns] == ["Disease", "rejected", "", ""]
+    last = ("type", "decision", "curator", "note")
+    assert [first[name] for name in last] == ["Drug", "changed", "Rita", "Rita: yes"]
+    assert [second[name] for name in last] == ["Disease", "rejected", "", ""]
     assert (bool(first["date"]), bool(second["date"])) == (True, False)
 
 

@@ -67,6 +67,10 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     item: str
     after: After | None
 
+    def __post_init__(self) -> None:
+        """Writes the key of a mention as the page does, which compares texts."""
+        msgspec.structs.force_setattr(self, "item", _without_blanks(self.item))
+
 
 class Remark(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
@@ -85,6 +89,10 @@ class Remark(
     note: Annotated[str, msgspec.Meta(max_length=2_000)] | None = None
     flagged: bool | None = None
     skipped: bool | None = None
+
+    def __post_init__(self) -> None:
+        """See `Edit`."""
+        msgspec.structs.force_setattr(self, "item", _without_blanks(self.item))
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -152,15 +160,16 @@ class Decided(NamedTuple):
     @property
     def remarks(self) -> tuple[Remark, ...]:
         """What is said now of the document and its mentions, where something is."""
-        remarks: dict[MentionKey | str, Remark] = {}
+        remarks: dict[str, Remark] = {}
         for remark in (step.remark for step in self.steps if step.remark is not None):
             changes = {
                 name: value
                 for name, value in msgspec.structs.asdict(remark).items()
                 if value is not None
             }
-            key = remark.item and key_of(remark.item)
-            remarks[key] = msgspec.structs.replace(remarks.get(key, remark), **changes)
+            remarks[remark.item] = msgspec.structs.replace(
+                remarks.get(remark.item, remark), **changes
+            )
         return tuple(
             remark for remark in remarks.values() if remark.note or remark.flagged or remark.skipped
         )
@@ -233,6 +242,15 @@ def key_of(item: str) -> MentionKey | str:
             f"{item[:100]!r} is not valid; give the key of a mention as [source, type, spans], "
             f"or a name with {ADDED}"
         ) from None
+
+
+def _without_blanks(item: str) -> str:
+    """Returns the key of a mention as the shortest JSON, and any other text as it is."""
+    try:
+        key = key_of(item)
+    except ValueError:
+        return item  # `check` refuses it with a sentence
+    return key if isinstance(key, str) else msgspec.json.encode(key).decode()
 
 
 def apply_steps(document: Document, steps: Sequence[Step]) -> Decided:
