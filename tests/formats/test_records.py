@@ -457,6 +457,19 @@ def test_every_record_has_a_shape_of_its_own(tmp_path: Path) -> None:
     assert [d.events for d in read(_write(tmp_path / "b.jsonl", bare, bare))] == [(), ()]
 
 
+def test_suggestions_beside_a_response_are_left_out_with_an_event(tmp_path: Path) -> None:
+    span = {"start": 0, "end": 4, "label": "LOC"}
+    record = {"fields": {"text": "Bonn"}, "responses": {"spans": [{"value": [span]}]}}
+    more = {"suggestions": {"spans": {"value": [{**span, "end": 3}], "agent": "m"}}}
+    (document,) = read(_write(tmp_path / "a.jsonl", record | more))
+    assert [mention.spans for mention in document.mentions] == [((0, 4),)]
+    assert [(event.code, event.message) for event in document.events] == [
+        ("suggestions-left-out", "suggestions are not read (1)")
+    ]
+    (document,) = read(_write(tmp_path / "b.jsonl", record | {"suggestions": {}}))
+    assert not document.events
+
+
 def test_a_named_shape_is_that_of_all_records(tmp_path: Path) -> None:
     path = _write(tmp_path / "a.jsonl", {"text": "a", "entities": []}, {"text": "b"})
     with pytest.raises(FormatError, match=r"a\.jsonl:2: the record has no field 'entities'"):

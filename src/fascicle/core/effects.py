@@ -60,7 +60,8 @@ CODES: Final[Mapping[str, _Code]] = MappingProxyType(
                     "links",
                     "notes",
                 ),
-                *("other-text", "parts", "regions", "relations", "suffix", "triggers", "user-data"),
+                *("other-text", "parts", "regions", "relations", "suffix", "suggestions"),
+                *("triggers", "user-data"),
             )
         },
         **dict.fromkeys(

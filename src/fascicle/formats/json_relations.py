@@ -37,6 +37,7 @@ _LISTED: Final = ("head", "tail")  # roles in DyGIE, which names none
 _STRUCTURES: Final = {
     **{RELATIONS: "relations", "relation": "relations", "events": "events", "event": "events"},
     **dict.fromkeys(("clusters", "corefs", "coreferences"), "coreferences"),
+    "suggestions": "suggestions",
 }
 
 

@@ -40,6 +40,7 @@ _CONTAINERS: Final = ("projects", "documents", "examples")  # fields of objects 
 _OUTSIDE, _UNKNOWN = "O", "-"  # tags; spaCy 2 writes the second where nobody annotated
 _ANSWER: Final = "answer"
 _ACCEPTED: Final = "accept"
+_SUGGESTIONS: Final = "suggestions"  # of a model to the annotators, in Argilla
 _DECODER: Final = msgspec.json.Decoder()
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -227,6 +228,8 @@ def _records_in(value: Any) -> Iterator[Any]:
 def _of_argilla(record: dict[str, Any]) -> dict[str, Any]:
     """Returns a record of Argilla 2 as its one text with the spans of its one response; another
     record as it is, which no shape reads.
+
+    Beside a response, of suggestions only the names stay, which are counted as left out.
     """
     more = {name: record[name] for name in record if name not in ("fields", "responses")}
     match [*record["fields"].values()], [*record["responses"].values()]:
@@ -235,7 +238,8 @@ def _of_argilla(record: dict[str, Any]) -> dict[str, Any]:
         case [str(text)], [[{"value": list(spans), **answer}]] if answer.get(
             "status", "submitted"
         ) == "submitted" and all(isinstance(span, dict) for span in spans):
-            return {**more, "text": text, "entities": spans}
+            names = {_SUGGESTIONS: list(more.get(_SUGGESTIONS) or ())}
+            return {**more, **names, "text": text, "entities": spans}
     return record
 
 

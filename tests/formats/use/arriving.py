@@ -340,6 +340,17 @@ JSON: Final = (
         wanted=(Page(_TEXT, (_DRUG,), "1"),),
     ),
     _records(
+        "Argilla with a suggestion without a response",
+        {
+            "id": "1",
+            "fields": {"text": _TEXT},
+            "responses": {},
+            "suggestions": {"spans": {"value": [_SPAN], "score": None, "agent": "m"}},
+        },
+        wanted=(),
+        flawed=True,
+    ),
+    _records(
         "Argilla with the responses of two, and a draft",
         {
             "id": "1",
