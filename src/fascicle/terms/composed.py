@@ -9,6 +9,7 @@ punctuation or another entity between them. What may stand between and behind th
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -25,7 +26,6 @@ from fascicle.core.mention import (
     PlacedMentions,
     PlacedSpans,
     Span,
-    contains,
     fragments_contain,
     fragments_overlap,
     join_over_blanks,
@@ -200,7 +200,7 @@ def choose_composed(
     """
     words: set[Span] = set()
     picked = PlacedSpans([])
-    entities = PlacedSpans(name.entity for name in names)
+    entities = sorted({name.entity for name in names})
     for name in sorted(names, key=_order):
         if name.quality in words or picked.overlapping(name.entity):
             continue
@@ -230,8 +230,9 @@ def add_composed(
         source: of the mentions.
         longest: whether mentions inside of a composed name are removed, and it has one type.
     """
-    places, removed = PlacedMentions(mentions), set[int]()
-    for name, spans in names:
+    chosen, removed = list(names), set[int]()
+    places = PlacedMentions(mentions if chosen else ())
+    for name, spans in chosen:
         new = [*_merge(spans, read(name.rows), source)][: 1 if longest else None]
         near = [at for mention in new[:1] for at in places.beside(mention) if at not in removed]
         beside = [at for at in near if fragments_overlap(mentions[at].spans, spans)]
@@ -267,12 +268,13 @@ def _order(name: ComposedName) -> tuple[int, int, Span]:
     return name.entity[0] - name.entity[1], end - start, name.quality
 
 
-def _is_meant(text: str, name: ComposedName, entities: PlacedSpans) -> bool:
+def _is_meant(text: str, name: ComposedName, entities: Sequence[Span]) -> bool:
     (_, start), (end, _) = sorted((name.quality, name.entity))
     gap = text[start:end]
     if start > end or _BORDER.search(gap):
         return False
-    if any(contains((start, end), other) for other in entities.overlapping((start, end))):
+    first, behind = (bisect_left(entities, (place, 0)) for place in (start, end))
+    if any(last <= end for _, last in entities[first:behind]):
         return False
     words = gap.lower().replace("-", " ").split()
     if any(word in word_list("ends", "nouns") for word in words):
