@@ -173,6 +173,27 @@ def test_a_recipe_starts_from_a_shipped_model_by_its_name(tmp_path: Path, name: 
     assert recipe.model.start == str(find_model("biomed-fast"))
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("biomed", '[model]\nstart = "biomed"\n'),
+        ("basic", '[model]\nencoder = "e"\n[inputs]\ndictionaries = ["basic"]\n'),
+    ],
+)
+def test_a_folder_of_the_name_of_a_shipped_one_is_refused(
+    tmp_path: Path, name: str, line: str
+) -> None:
+    path = tmp_path / "recipe.toml"
+    text = f'name = "further"\n[corpus]\ntrain = "a.tsv"\ndev = "b.tsv"\n{line}'
+    path.write_text(text, encoding="utf-8")
+    read_recipe(path)
+    (tmp_path / name).mkdir()
+    with pytest.raises(RecipeError, match=rf"'{name}' is {name}@\d+ .*; write '\./{name}' for"):
+        read_recipe(path)
+    path.write_text(text.replace(f'"{name}"', f'"./{name}"'), encoding="utf-8")
+    read_recipe(path)
+
+
 def test_a_path_of_the_name_of_a_shipped_model_is_a_path(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     path.write_text(

@@ -161,7 +161,7 @@ def _value(text: str, change: str) -> Any:
 def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
     resolved: Any = recipe
     for key, file in recipe.places().items():
-        path = _shipped(file, key) or strict.resolve_path(file, file_of(key), key=key)
+        path = _shipped(file, key, file_of(key)) or strict.resolve_path(file, file_of(key), key=key)
         try:
             resolved = _with_path(resolved, key.split("."), path)
         except ValueError as error:  # of a list that names one file in two ways
@@ -197,14 +197,25 @@ def _encoder_folder(recipe: AnyRecipe, key: str, recipe_path: Path) -> str:
     return ""
 
 
-def _shipped(name: str, key: str) -> str:
-    """Returns the folder of a shipped model or pack if the key may name one, else an empty text."""
+def _shipped(name: str, key: str, recipe_path: Path) -> str:
+    """Returns the folder of a shipped model or pack if the key may name one, else an empty text.
+
+    Raises:
+        RecipeError: a folder of this name is beside the recipe too.
+    """
     if key in _OF_MODELS:
-        return str(find_shipped_model(name) or "")
-    if not key.startswith(_OF_PACKS):
-        return ""
-    pack = find_pack(name)
-    return str(pack) if pack != Path(name).expanduser() else ""
+        folder = find_shipped_model(name)
+    else:
+        pack = find_pack(name) if key.startswith(_OF_PACKS) else Path(name).expanduser()
+        folder = pack if pack != Path(name).expanduser() else None
+    if folder and (recipe_path.parent / name).is_dir():
+        raise RecipeError(
+            f"{key} = {name!r} is {folder.name} of the package, and a folder beside the recipe has "
+            f"this name too; write {f'./{name}'!r} for that folder, or give it another name",
+            at=str(recipe_path),
+            key=key,
+        )
+    return str(folder or "")
 
 
 def _with_path(value: Any, parts: Sequence[str], path: str) -> Any:
