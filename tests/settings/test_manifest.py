@@ -46,6 +46,16 @@ def test_an_answer_that_no_head_gives_is_refused() -> None:
         msgspec.json.decode(content, type=Manifest)
 
 
+@pytest.mark.parametrize("language", ["de", "german", ""])
+def test_a_language_that_no_text_is_compared_with_is_refused(language: str) -> None:
+    assert manifest(language="German").language == "German"
+    content = msgspec.json.encode(manifest(language="German")).replace(
+        b'"German"', msgspec.json.encode(language)
+    )
+    with pytest.raises(msgspec.ValidationError, match="write one of English, French, German"):
+        msgspec.json.decode(content, type=Manifest)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

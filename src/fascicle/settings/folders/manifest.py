@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from fascicle.core.lexicon import lexicon
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.base import LARGEST, Natural, Settings, check_model_name
 from fascicle.settings.decision import (
@@ -151,7 +152,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses an unknown answering head, and a name that no model may have."""
+        """Refuses an unknown answering head or language, and a name that no model may have."""
         check_model_name(self.name)
         if self.decision.answer not in self.heads:
             raise ValueError(
@@ -163,6 +164,12 @@ class Manifest(Settings, frozen=True, kw_only=True):
             raise ValueError(f"the decision does not fit its head: {error}") from None
         if self.types_graph and self.runtime != "onnx":
             raise ValueError("only exports have types_graph")
+        languages = lexicon("languages")["words"]
+        if self.language is not UNSET and self.language not in languages:
+            raise ValueError(
+                f"the language {self.language!r} is not known; write one of "
+                f"{', '.join(languages)}, or leave language out"
+            )
         check_apart(self.decision.apart or (), self.types)
         self._check_numbers_by_type()
         self._check_descriptions()
