@@ -95,7 +95,14 @@ def test_help_is_printed(words: tuple[str, ...], capsys: pytest.CaptureFixture[s
 def test_nothing_at_all_is_no_crash(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if words in (("doctor",), ("models",), ("settings",), ("index", "fetch"), ()):
+    if words in (
+        ("doctor",),
+        ("models",),
+        ("settings",),
+        ("index", "fetch"),
+        ("corpus", "fetch"),
+        (),
+    ):
         pytest.skip("the command needs no argument")
     assert main([*words]) == 2
     assert capsys.readouterr().err.count("\n") == 1
