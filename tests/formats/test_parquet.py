@@ -234,7 +234,9 @@ def test_one_file_of_long_documents_is_read_in_little_memory(tmp_path: Path) -> 
     pytest.importorskip("pyarrow")
     path, count, size = tmp_path / "long.parquet", 200, 5_000
     words = tuple((at, at + 4) for at in range(0, size, 5))
-    documents = (Document(id=str(at), text="word " * (size // 5), words=words) for at in range(count))
+    documents = (
+        Document(id=str(at), text="word " * (size // 5), words=words) for at in range(count)
+    )
     write_documents(documents, WriteRequest(path=str(path), one_file=True))
     tracemalloc.start()
     try:

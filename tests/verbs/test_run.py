@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from fascicle.core import codec
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Mention
+from fascicle.formats import write
 
 TOML = """
 name = "small"
@@ -63,6 +64,22 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "in.jsonl").write_bytes(b"".join(lines))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_a_run_is_scored_by_its_folder(cli: Callable[..., Any], place: Path) -> None:
+    assert cli("run", "in.jsonl", "--pipeline", "p", "-o", "out").code == 3
+    drug = Mention(((0, 7),), "Chemical")  # of the first text alone
+    texts = [codec.decode(line) for line in (place / "in.jsonl").read_bytes().splitlines()]
+    write("gold.jsonl", [texts[0].having(mentions=(drug,)), *texts[1:]])
+    refused = cli("evaluate", "gold.jsonl", "out")
+    assert (refused.code, "lack 1 document: 'd1'" in refused.err) == (2, True)
+    result = cli("evaluate", "gold.jsonl", "out", "--allow-missing", "--json")
+    micro = json.loads(result.out)["micro"]
+    # one aspirin in each of the eleven texts that the run could process
+    assert (micro["tp"], micro["fp"], micro["fn"]) == (1, 10, 0)
+    (place / "out" / "_SUCCESS").unlink()
+    refused = cli("evaluate", "gold.jsonl", "out")
+    assert (refused.code, "the run in out is not complete" in refused.err) == (2, True)
 
 
 def test_a_run_with_its_quarantine_and_another_try(cli: Callable[..., Any], place: Path) -> None:

@@ -165,7 +165,8 @@ class Options(
 
     Attributes:
         gold: a corpus in any format.
-        files: prediction files (JSON Lines or TSV) or corpora, one for each system.
+        files: prediction files (JSON Lines or TSV), corpora or folders of runs, one for each
+            system.
         source: score only the mentions of this source of PRED; needed if there are several sources.
         allow_missing: count gold documents that are missing in PRED as documents without
             predictions.

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -119,16 +120,27 @@ def open_predictions(given: SystemInput, *, events: EventCounts) -> Predictions:
     """Reads the predictions of one system, unless they were given as documents.
 
     Args:
-        given: documents with mentions of one system, or the file of its predictions.
+        given: documents with mentions of one system, or the file of its predictions, or the folder
+            of a complete run.
         events: counts the events of documents.
 
     Raises:
         UsageError: a source that the file does not have, or options of another format.
-        InputError: the file cannot be read, or has mentions of several sources, none of which was
-            chosen.
+        InputError: the file cannot be read, the run is not complete, or there are mentions of
+            several sources, none of which was chosen.
     """
     if isinstance(given, str | os.PathLike | PredictionRequest):
-        return read_system(as_request(given), events=events)
+        # imported here, because most predictions are no run
+        from fascicle.pipeline.running.parts import expand_runs
+
+        request = as_request(given)
+        parts = expand_runs([request.path])
+        if parts == [request.path]:
+            return read_system(request, events=events)
+        of_run = chain.from_iterable(read_file(part, request.reading) for part in parts)
+        return collect(
+            events.observe(of_run), path=request.path, formats=frozenset({"jsonl"})
+        ).of_one_system(request.source)
     documents = validate_documents(given, name="predictions")
     return collect(
         events.observe(documents), path="the predictions", formats=frozenset({"jsonl"})
@@ -252,8 +264,8 @@ def evaluate(  # noqa: PLR0913
 
     Args:
         gold: a corpus in any format, or documents with gold mentions.
-        predictions: of each system its file (predictions, or a corpus in any format), its
-            documents, or a model or pipeline that predicts now.
+        predictions: of each system its file (predictions, or a corpus in any format), the folder
+            of its run, its documents, or a model or pipeline that predicts now.
         types: the types that are scored, or type of the gold -> its name in the systems; all by
             default.
         map: path of a TOML file with other names for types of the gold and the systems, see
