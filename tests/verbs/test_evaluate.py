@@ -11,9 +11,11 @@ import msgspec
 import pytest
 
 from fascicle.core.document import Document, Mention
+from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats import write
 from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
+from fascicle.verbs.tasks.evaluate import evaluate
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -60,6 +62,13 @@ def test_every_kind_of_prediction_scores_the_same(
     scores = json.loads(result.out)
     assert (result.code, scores["documents"]) == (0, 3)
     assert {k: scores["micro"][k] for k in ("tp", "fp", "fn")} == {"tp": 1, "fp": 1, "fn": 2}
+
+
+def test_systems_of_one_stated_name_are_all_scored(gold: Path, files: dict[str, Path]) -> None:
+    systems = [PredictionRequest(path=str(files[n]), name="a") for n in ("p.jsonl", "p.tsv")]
+    result = evaluate(str(gold), [*systems, str(files["native.fascicle.jsonl"])])
+    assert [system.name for system in result.systems] == ["a", "a#2", "native.fascicle"]
+    assert [*result.predictions] == ["a", "a#2", "native.fascicle"]
 
 
 def test_the_table(cli: Cli, gold: Path, files: dict[str, Path]) -> None:

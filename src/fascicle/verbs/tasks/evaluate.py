@@ -359,12 +359,17 @@ def system_names(paths: Sequence[str]) -> list[str]:
         name if counts[name] == 1 or path == STDIN else f"{folder}/{Path(path).name}"
         for name, folder, path in zip(short, folders, paths, strict=True)
     ]
+    return _numbered(longer)
+
+
+def _numbered(names: Iterable[str]) -> list[str]:
+    """Returns the names, each with a number if it was there before."""
     occurrences: Counter[str] = Counter()
-    names = []
-    for name in longer:
+    distinct = []
+    for name in names:
         occurrences[name] += 1
-        names.append(name if occurrences[name] == 1 else f"{name}#{occurrences[name]}")
-    return names
+        distinct.append(name if occurrences[name] == 1 else f"{name}#{occurrences[name]}")
+    return distinct
 
 
 def _read_files(
@@ -372,13 +377,14 @@ def _read_files(
 ) -> list[Predictions]:
     """Returns the predictions of files and documents for the gold, each with a name of its own."""
     reference = gold.predictions()
-    names = system_names([input_path(file) for file in files])
-    answers: dict[str, Predictions] = {}  # of two systems with one stated name, the last counts
-    for default, file in zip(names, files, strict=True):
-        name = (file.name if isinstance(file, PredictionRequest) else "") or default
-        answer = align_to_documents(reference, open_predictions(file, events=events))
-        answers[name] = replace(answer, name=name)
-    return list(answers.values())
+    names = _numbered(
+        (file.name if isinstance(file, PredictionRequest) else "") or default
+        for default, file in zip(system_names([*map(input_path, files)]), files, strict=True)
+    )
+    return [
+        replace(align_to_documents(reference, open_predictions(file, events=events)), name=name)
+        for name, file in zip(names, files, strict=True)
+    ]
 
 
 def _notes_on_training(
