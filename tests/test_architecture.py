@@ -42,8 +42,9 @@ ROOMS: dict[str, set[str]] = {
     "runtime.decoding": {
         "core",
         "text",
+        "terms.abbreviations",
         "terms.variant_recogniser",
-    },  # the last, because variants are no genes
+    },  # the last two, because variants and short forms of other things are no genes
     "runtime.combination": {"core"},
     "models": {"core", "text", "runtime"},  # the last for export
     "models.nn": {"core.arrays"},  # names of arrays alone: it knows tensors, not documents

@@ -5,8 +5,10 @@ from collections.abc import Collection, Mapping
 import pytest
 
 from fascicle.core.document import Document, Mention, Patch
+from fascicle.runtime.decoding.deciding import all_decided
 from fascicle.runtime.decoding.evidence import with_evidence
 from fascicle.settings.decision import DocumentDecision, TypeDecision
+from fascicle.text.segment import segmenter
 
 KINDS = ("CellLine", "Chemical", "Disease", "Gene", "Species")
 RULES = DocumentDecision(types=dict.fromkeys(KINDS, TypeDecision()), pack="basic@2")
@@ -23,6 +25,9 @@ PACK = {
     "iron overload": "Disease",
     "BID": "Gene",
     "PC12": "CellLine",
+    "SON": "Gene",
+    "CLOCK": "Gene",
+    "IVD": "Gene",
 }
 
 
@@ -74,6 +79,19 @@ def found(
         ("human neu was", [("human", "Species")], None),  # not written as a symbol
         ("human. BID was", [("human", "Species")], None),
         ("virus BID was", [("virus", "Disease")], None),
+        # short forms of something else, tissues and capitals
+        ("supraoptic nucleus (SON) fired. Rat SON was cut.", [("Rat", "Species")], None),
+        ("of rat IVD tissue", [("rat", "Species")], None),
+        ("HUMAN CLOCK AND SLEEP", [("HUMAN", "Species")], None),
+        (
+            "BH3 interacting death agonist (BID) binds. Human BID binds.",
+            [("BH3 interacting death agonist", "Gene"), ("Human", "Species")],
+            [
+                ("BH3 interacting death agonist", "Gene"),
+                ("Human", "Species"),
+                ("BID", "Gene"),
+            ],
+        ),
         ("the TT genotype", [("TT", "Gene")], []),
         ("the A/G allele of TT", [("A/G", "Gene"), ("TT", "Gene")], [("TT", "Gene")]),
         ("blood group A and ABO blood groups", [("ABO", "Gene")], []),
@@ -97,6 +115,18 @@ def test_formulas_are_for_models_of_chemicals() -> None:
 def test_symbols_behind_species_are_for_models_of_genes() -> None:
     rules = DocumentDecision(types={"Species": TypeDecision()}, pack="basic@2")
     assert found("human BID was", ("human", "Species"), rules=rules) == [("human", "Species")]
+
+
+def test_a_gene_behind_a_species_is_marked_nowhere_else() -> None:
+    """The shipped models keep a known name of 0.5, and mark names of 0.65 everywhere."""
+    rule = TypeDecision(low=0.65, high=0.65, alone=0.6, known=0.5)
+    rules = DocumentDecision(types={"Gene": rule}, pack="basic@2")
+    text = "Human BID was cut. We saw it. BID was read."
+    document = Document(id="1", text=text)
+    patch = Patch(add=(Mention(((0, 5),), "Species", score=0.8, source="m"),))
+    cuts = segmenter("rules@1").sentences
+    (answer,) = all_decided([document], [patch], rules, sentences=cuts, knows=knows)
+    assert [text[m.start : m.end] for m in answer.add] == ["Human", "BID"]
 
 
 def test_a_formula_is_found_where_the_network_found_nothing() -> None:

@@ -14,6 +14,7 @@ from fascicle.core.document import Document, Mention, Patch, in_order
 from fascicle.core.mention import PlacedSpans, Span, contains
 from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
 from fascicle.settings.decision import DocumentDecision
+from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.terms.variant_recogniser import VariantRecogniser
 from fascicle.text.borders import without_wraps
 from fascicle.text.characters import plain_text
@@ -30,8 +31,12 @@ _OF_ALLELES: Final = re.compile(
     r"\s*(?:genotype|allele|homozygo|heterozygo|carrier|polymorphism|haplotype)", re.IGNORECASE
 )
 _GENE: Final = "Gene"
-_BEHIND_SPECIES: Final = re.compile(r"[^\S\n]((?=[\w-]*[A-Z0-9])[A-Za-z][\w-]*\w)(?![\w-])")
-_SCORE: Final = 0.9  # of a gene that no network has marked
+_BEHIND_SPECIES: Final = re.compile(
+    r"[^\S\n]((?=[\w-]*[A-Z0-9])[A-Za-z][\w-]*\w)(?![\w-])"
+    r"(?!\s(?:tissue|neuron|scan|slice|nucle(?:us|i)\b))"  # of anatomy: rat SON neurons
+)
+# of a gene that no network has marked: known names of it stay, and none is marked elsewhere
+_SCORE: Final = 0.64
 _VARIANT: Final = re.compile(
     r"(?:[cgp]\.)?[A-Z][a-z]{0,2}\d{1,4}(?:[A-Z*][a-z]{0,2}|fs\w*)|rs\d+|.*(?:>|del|ins|dup).*"
 )
@@ -79,7 +84,8 @@ def with_evidence(
 
     A mention that is no name by itself becomes the longest name of its type in the pack that holds
     it, such as ``virus`` in ``hepatitis B virus``. A formula is a chemical. A variant, a genotype
-    or a blood group is no gene. A symbol of genes alone behind a species is one: ``human BID``.
+    or a blood group is no gene. A symbol of genes alone behind a species is one: ``human BID``,
+    unless the text defines it as something else or writes the species in capitals.
 
     Args:
         documents: that were read.
@@ -96,8 +102,8 @@ def with_evidence(
     ]
     own_types = _look_up(knows, (name for names in parts for name in names.values()))
     texts = [
-        _gather(text, patch, names, types=own_types, rules=rules)
-        for text, patch, names in zip(plain, patches, parts, strict=True)
+        _gather(text, patch, names, types=own_types, rules=rules, document=document)
+        for text, patch, names, document in zip(plain, patches, parts, documents, strict=True)
     ]
     types = _look_up(knows, (name for text in texts for name in text.names))
     return [_apply(text, patch, types, source) for text, patch in zip(texts, patches, strict=True)]
@@ -129,6 +135,7 @@ def _gather(
     *,
     types: Mapping[str, str],
     rules: DocumentDecision,
+    document: Document,
 ) -> Text:
     longer = {at: _around(text, patch.add[at].spans[0]) for at in parts}
     for at, name in parts.items():
@@ -138,6 +145,7 @@ def _gather(
             longer[at] = [span for span in longer[at] if span[1] > end]
     formulas = list(find_formulas(text)) if _CHEMICAL in rules.types else []
     symbols = list(_behind_species(text, patch.add)) if _GENE in rules.types else []
+    symbols = _without_defined(symbols, document, patch.add)
     return Text(text=text, mentions=patch.add, longer=longer, formulas=formulas, symbols=symbols)
 
 
@@ -146,8 +154,25 @@ def _behind_species(text: str, mentions: Sequence[Mention]) -> Iterator[Span]:
     taken = PlacedSpans([span for mention in mentions for span in mention.spans])
     for mention in mentions:
         match = _BEHIND_SPECIES.match(text, mention.end) if mention.type == "Species" else None
-        if match and not taken.overlapping(match.span(1)):
+        is_capital = text[mention.start : mention.end].isupper()
+        if match and not is_capital and not taken.overlapping(match.span(1)):
             yield match.span(1)
+
+
+def _without_defined(
+    symbols: list[Span], document: Document, mentions: Sequence[Mention]
+) -> list[Span]:
+    """Returns the symbols without short forms of what is no gene: ``supraoptic nucleus (SON)``."""
+    if not symbols:
+        return symbols
+    text = document.text
+    genes = PlacedSpans(span for m in mentions if m.type == _GENE for span in m.spans)
+    defined = {
+        text[slice(*short)]
+        for short, long in abbreviations_of(document)
+        if not genes.overlapping(long)
+    }
+    return [span for span in symbols if text[slice(*span)] not in defined]
 
 
 def _apply(evidence: Text, patch: Patch, types: Mapping[str, str], source: str) -> Patch:
