@@ -91,6 +91,13 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 _TEXT: Final = "--text"
+_REMOVED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "completion": "the package shtab makes completion of the shell: pip install "
+        "'fascicle[completion]', and put source <(shtab --shell bash fascicle.cli.build_parser) "
+        "into ~/.bashrc",
+    }
+)
 
 
 def main(argv: Sequence[str] | None = None, *, imported: Callable[[], None] = lambda: None) -> int:
@@ -151,6 +158,8 @@ def build_parser(only: str | None = None, *, names: Iterable[str] = COMMANDS) ->
 
 
 def _run(argv: list[str], imported: Callable[[], None]) -> int:
+    if argv and argv[0] in _REMOVED:
+        raise UsageError(f"there is no command {argv[0]}; {_REMOVED[argv[0]]}")
     command = next((word for word in argv if word in COMMANDS), "")
     # then it is the one that is meant, and no other is listed or suggested
     is_first = bool(command) and argv[0] == command

@@ -12,6 +12,7 @@ import difflib
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NoReturn
@@ -146,7 +147,9 @@ def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) ->
             )
             groups[group] = added
         flags, settings = declared_option.arguments(name, meanings.get(name, ""))
-        groups[group].add_argument(*flags, **settings)
+        action = groups[group].add_argument(*flags, **settings)
+        if action.type in ROLES and (shtab := sys.modules.get("shtab")):
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
 
 
 def _in_python(declared: type, verb: str) -> str:
