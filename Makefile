@@ -8,6 +8,7 @@ INTEROP ?= build/interop
 REALITY ?= build/reality
 PACKAGE ?= build/package
 RATIOS ?= build/ratios
+BESIDE ?= nothing else
 
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
@@ -28,7 +29,8 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS) $(TESTS)
 
 # The fast tests of one room, and the rules for all: make room ROOM=text
-room: $(VENV)/.dev
+room: $(if $(ROOM),$(VENV)/.dev)
+	@test -n "$(ROOM)" || { echo "make room needs ROOM, a folder of tests, such as make room ROOM=text" >&2; exit 2; }
 	$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS) tests/$(ROOM) tests/test_architecture.py
 
 studies: $(VENV)/.dev
@@ -107,9 +109,11 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m studies.results_packs unpack
 	$(BIN)/python -m studies.tables
 
-# Everyday jobs beside the fastest library at each; FASCICLE_DATA names the corpora.
-ratios: $(VENV)/.dev $(RATIOS)/peers/.made
-	$(BIN)/python -m studies.speed.ratios --peers $(abspath $(RATIOS))/peers/bin/python
+# Everyday jobs beside the fastest library at each; FASCICLE_DATA names the corpora, BESIDE what else runs meanwhile.
+ratios: $(if $(FASCICLE_DATA),$(VENV)/.dev $(RATIOS)/peers/.made)
+	@test -n "$(FASCICLE_DATA)" || { echo "make ratios needs FASCICLE_DATA, the folder of the corpora" >&2; exit 2; }
+	$(BIN)/python -m studies.results_packs unpack
+	$(BIN)/python -m studies.speed.ratios --peers $(abspath $(RATIOS))/peers/bin/python --beside "$(BESIDE)"
 	$(BIN)/python -m studies.tables
 
 $(RATIOS)/%/.made: studies/speed/requirements-ratios.txt
