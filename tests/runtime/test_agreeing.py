@@ -58,8 +58,9 @@ def test_nothing_is_said_if_all_is_confirmed() -> None:
 
 
 def test_types_that_one_of_the_two_does_not_have_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"fixed does not look for this type.*Gene, Disease"):
-        AgreedPredictor(FIRST, SECOND, ["Drug"])
+    expected = r"fixed does not look for the type 'gene' \(did you mean 'Gene'\?\).*Gene, Disease"
+    with pytest.raises(UsageError, match=expected):
+        AgreedPredictor(FIRST, SECOND, ["gene"])
 
 
 def test_the_shipped_models_agree_as_their_own_answers_say() -> None:

@@ -11,6 +11,7 @@ from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.mention import PlacedSpans
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
+from fascicle.runtime.choice import unknown_type
 from fascicle.runtime.wrapped import WrappedPredictor
 from fascicle.text.annotator import Annotator
 
@@ -36,10 +37,7 @@ class AgreedPredictor(WrappedPredictor):
         """
         for model in (predictor, second):
             if missing := [name for name in types if name not in model.types]:
-                raise UsageError(
-                    f"careful = {missing[0]!r}: {model.name} does not look for this type; its "
-                    f"types are {', '.join(model.types)}"
-                )
+                raise UsageError(unknown_type(missing[0], model))
         super().__init__(predictor)
         self._second = second
         self._types = frozenset(types)

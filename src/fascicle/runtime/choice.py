@@ -130,7 +130,7 @@ class FilteredPredictor(WrappedPredictor):
         )
         for name in (*only, *least):
             if name not in (*predictor.types, *beside):
-                raise UsageError(_unknown(name, predictor))
+                raise UsageError(unknown_type(name, predictor))
         if wrong := next((value for value in least.values() if not 0 <= value <= 1), None):
             raise UsageError(f"the threshold {wrong} is not allowed; scores are between 0 and 1")
         super().__init__(predictor)
@@ -215,7 +215,8 @@ class FilteredPredictor(WrappedPredictor):
         return msgspec.structs.replace(patch, add=sure, events=patch.events + events)
 
 
-def _unknown(name: str, predictor: Annotator) -> str:
+def unknown_type(name: str, predictor: Annotator) -> str:
+    """Returns the message for a type that a predictor does not look for, with the nearest one."""
     by_lower = {kind.lower(): kind for kind in predictor.types}
     near = difflib.get_close_matches(name.lower(), list(by_lower), n=1)
     hint = f" (did you mean {by_lower[near[0]]!r}?)" if near else ""

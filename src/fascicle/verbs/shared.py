@@ -232,8 +232,9 @@ class ModelChoices:
     Attributes:
         described: search for the types that this file describes (for a trained model of the family
             binder).
-        careful: leave out mentions of these types that a second model, biomed-fast, does not have;
-            fewer mentions are wrong, and the second model takes time of its own.
+        careful: leave out mentions of these types that a second model does not have: biomed-fast,
+            or biomed if the model is biomed-fast; fewer mentions are wrong, and fewer are found;
+            the second model takes time of its own.
         only: only mentions of these types.
         nested: for term packs: also find names inside others, and all types of a name.
         variants: also find sequence variants, such as c.1799T>A, Val600Glu and rs113488022, with
