@@ -136,7 +136,7 @@ class FilteredPredictor(WrappedPredictor):
         super().__init__(predictor)
         self._only = frozenset(only)
         self._least = dict(least)
-        self._told = (
+        self._limit = (
             f"{threshold:g}" if not isinstance(threshold, Mapping) else "the threshold of its type"
         )
 
@@ -200,7 +200,7 @@ class FilteredPredictor(WrappedPredictor):
         other_types = sum(1 for mention in patch.add if mention.type not in self._only)
         counts = {
             "other-type": (other_types if self._only else 0, "of another type than was asked for"),
-            "low-score": (len(typed) - len(sure), f"with a score below {self._told}"),
+            "low-score": (len(typed) - len(sure), f"with a score below {self._limit}"),
         }
         events = tuple(
             Event(
