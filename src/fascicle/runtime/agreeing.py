@@ -22,6 +22,9 @@ _SECOND: Final = "biomed-fast"
 class AgreedPredictor(WrappedPredictor):
     """Predictor whose mentions of some types stay only if a second model has a mention of the
     same type there, whose characters it shares.
+
+    The answer of the second model includes what its own rules add, such as formulas and symbols
+    behind species: mentions that both models add by the same rule confirm each other.
     """
 
     def __init__(self, predictor: Annotator, second: Annotator, types: Sequence[str]) -> None:

@@ -180,7 +180,11 @@ def answer_cells(
         predict: answers for texts.
     """
     answers = list(patches)
-    cells = {at: spans for at, one in enumerate(documents) if (spans := short_cells(one, rules))}
+    cells = {
+        at: spans
+        for at, document in enumerate(documents)
+        if (spans := short_cells(document, rules))
+    }
     texts = list(
         dict.fromkeys(
             documents[at].text[slice(*span)] for at, spans in cells.items() for span in spans

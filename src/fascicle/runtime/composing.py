@@ -83,8 +83,8 @@ def compose(
 def _filter(
     model: Annotator, choices: Choices, names: Sequence[Annotator], confirm: Confirm | None
 ) -> Annotator:
-    chosen = choices.ends or choices.only or choices.threshold
-    if not (names or confirm or chosen or model.apart):
+    changes = choices.ends or choices.only or choices.threshold
+    if not (names or confirm or changes or model.apart):
         return model
     from fascicle.runtime.choice import filter_answers
 

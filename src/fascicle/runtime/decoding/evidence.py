@@ -151,11 +151,11 @@ def _gather(
 
 def _behind_species(text: str, mentions: Sequence[Mention]) -> Iterator[Span]:
     """Yields the ranges of words behind species that are written as symbols, in no mention."""
-    taken = PlacedSpans([span for mention in mentions for span in mention.spans])
+    marked_places = PlacedSpans([span for mention in mentions for span in mention.spans])
     for mention in mentions:
         match = _BEHIND_SPECIES.match(text, mention.end) if mention.type == "Species" else None
         is_capital = text[mention.start : mention.end].isupper()
-        if match and not is_capital and not taken.overlapping(match.span(1)):
+        if match and not is_capital and not marked_places.overlapping(match.span(1)):
             yield match.span(1)
 
 
