@@ -314,6 +314,25 @@ def test_types_of_a_map_are_asked_of_a_model_by_its_names(
     assert "Disease" not in Path("combined.tsv").read_text(encoding="utf-8")
 
 
+def test_a_table_of_a_map_for_a_model_is_that_of_its_file(
+    cli: Cli, refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    drug = Mention(((0, 7),), "Drug")
+    write("gold.jsonl", [Document(id="a", text="aspirin for pain", mentions=(drug,))])
+    Path("one.tsv").write_text("Chemical\taspirin\n", encoding="utf-8")
+    Path("two.tsv").write_text("Drug\taspirin\n", encoding="utf-8")
+    models = ("--model", "one.tsv", "--model", "two.tsv", "--map", "types.toml")
+    call = ("compare", "gold.jsonl", *models, "--resamples", 20)
+    Path("types.toml").write_text('["one.tsv"]\nChemical = "Drug"\n', encoding="utf-8")
+    assert "name the table 'one'" in refused(*call)
+    assert cli(*call, "--no-search").code == 0
+    Path("types.toml").write_text('[one]\nChemical = "Drug"\n', encoding="utf-8")
+    value = json.loads(cli(*call, "--json").out)
+    assert {result.code for result in run_commands(cli, value["best"][0]["command"])} == {0}
+    assert "\tDrug\t" in Path("combined.tsv").read_text(encoding="utf-8")
+
+
 def test_a_format_of_files_is_not_that_of_models(
     cli: Cli, refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

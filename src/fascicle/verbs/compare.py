@@ -416,6 +416,8 @@ def _predicting(args: Options, compared: Compared) -> dict[str, _Predicting]:
             continue
         file = _free_file(renamed.name, [other.file for other in predicting.values()])
         words = ["fascicle", "annotate", args.gold, "--model", model, "--no-link", "-o", file]
+        if compared.choices and args.map:
+            several.check_tables(args.map, of_model, file)
         if scored:
             types &= set(scored.values())
             words += _only(of_model.system, types, names.of(renamed.name))

@@ -220,6 +220,23 @@ def read_map(path: str, systems: Sequence[SystemOfFile] = ()) -> TypeMap:
     return TypeMap(everywhere=names.everywhere, systems=tables)
 
 
+def check_tables(path: str, model: SystemOfFile, file: str) -> None:
+    """Refuses a table of a map that ``combine`` would not apply to the file of a model.
+
+    Raises:
+        UsageError: which table.
+    """
+    (names,) = names_of([file])
+    for key in read_map(path).systems:
+        if key in {model.system.name, *model.aliases} - {*names}:
+            raise UsageError(
+                f"the table {key!r} of {path} is for a model whose predictions the printed "
+                f"commands write to {file}, which is no file of this name; name the table "
+                f"{Path(model.system.name).name!r}, move files of that name away, or give "
+                "--no-search"
+            )
+
+
 def check_type_names(systems: Iterable[System], notes: Sequence[str], *, agree: bool) -> list[str]:
     """Checks as ``check_types`` does; an error also names entries of the map that are probably
     misspelt.
