@@ -15,6 +15,7 @@ from fascicle.core.lexicon import FOLDER, either, lexicon, taxa
 from fascicle.linking.species import Species, words_for_species
 from fascicle.linking.spellings import other_names, other_spellings, without_species
 from fascicle.runtime.decoding.formulas import find_formulas
+from fascicle.settings.folders.manifest import LANGUAGES
 from fascicle.text.language import other_language
 
 
@@ -56,6 +57,10 @@ def test_species_of_texts(text: str, taxon: object) -> None:
 @pytest.mark.parametrize(("name", "other"), examples("species", "genes"))
 def test_species_before_genes(name: str, other: object) -> None:
     assert other in [list(answer) for answer in without_species(name)]
+
+
+def test_a_model_may_state_each_language_of_the_file() -> None:
+    assert tuple(lexicon("languages")["words"]) == LANGUAGES
 
 
 @pytest.mark.parametrize(("text", "language"), examples("languages", "texts"))

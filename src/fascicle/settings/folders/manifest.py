@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from fascicle.core.lexicon import lexicon
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.base import LARGEST, Natural, Settings, check_model_name
 from fascicle.settings.decision import (
@@ -36,6 +35,8 @@ from fascicle.settings.types import TypeDescriptions
 _FORMAT = 1
 MANIFEST = "model.json"
 TYPES_GRAPH = "types.onnx"
+# those of ``assets/lexicon/languages.toml``
+LANGUAGES = ("English", "French", "German", "Spanish", "Italian", "Portuguese", "Dutch")
 _WORDING = Wording(
     broken="is not a Fascicle model",
     repair="copy or export the folder again",
@@ -164,11 +165,10 @@ class Manifest(Settings, frozen=True, kw_only=True):
             raise ValueError(f"the decision does not fit its head: {error}") from None
         if self.types_graph and self.runtime != "onnx":
             raise ValueError("only exports have types_graph")
-        languages = lexicon("languages")["words"]
-        if self.language is not UNSET and self.language not in languages:
+        if self.language is not UNSET and self.language not in LANGUAGES:
             raise ValueError(
                 f"the language {self.language!r} is not known; write one of "
-                f"{', '.join(languages)}, or leave language out"
+                f"{', '.join(LANGUAGES)}, or leave language out"
             )
         check_apart(self.decision.apart or (), self.types)
         self._check_numbers_by_type()
