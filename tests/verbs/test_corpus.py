@@ -114,7 +114,7 @@ def test_a_suffix_that_is_no_format(
 
 
 def test_wrong_calls(refused: Refused, toy_corpus: Path) -> None:
-    assert "stats, convert or check" in refused("corpus")
+    assert "stats, convert, fetch or check" in refused("corpus")
     assert "did you mean stats?" in refused("corpus", "stat", toy_corpus)
     assert "no file was given" in refused("corpus", "stats")
     assert "twice" in refused("corpus", "stats", "-", "-")
