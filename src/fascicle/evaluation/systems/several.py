@@ -233,7 +233,7 @@ def check_tables(path: str, model: SystemOfFile, file: str) -> None:
                 f"the table {key!r} of {path} is for a model whose predictions the printed "
                 f"commands write to {file}, which is no file of this name; name the table "
                 f"{Path(model.system.name).name!r}, move files of that name away, or give "
-                "--no-search"
+                "search=False"
             )
 
 
