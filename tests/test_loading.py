@@ -18,7 +18,7 @@ from fascicle.core.files.intact import check_files
 from fascicle.errors import FascicleError, ModelError
 from fascicle.loading import check_settings, load, read_manifest
 from fascicle.runtime.places import find_model, path_to_load
-from fascicle.settings.folders import shipped
+from fascicle.settings.folders import shipped, vocabularies
 from fascicle.settings.folders.described import FILTER, TYPER
 from fascicle.settings.folders.shipped import shipped_models
 from fascicle.settings.heads import HEADS
@@ -213,7 +213,8 @@ def test_an_ensemble_where_a_single_model_is_read(tmp_path: Path) -> None:
 
 
 def test_names_of_shipped_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shipped, "assets", lambda: tmp_path / "assets")
+    for module in (shipped, vocabularies):
+        monkeypatch.setattr(module, "assets", lambda: tmp_path / "assets")
     assert shipped_models() == ()
     assert refusal("bc5cdr") == "there is no model 'bc5cdr'; give a model folder"
     for name in ("bc5cdr@2", "bc5cdr@10", "ncbi-disease@1", "notes"):

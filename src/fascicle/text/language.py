@@ -38,9 +38,10 @@ def other_language(text: str, language: str) -> str:
     if len(words) < _LEAST_WORDS:
         return ""
     lower = [word.lower() for word in words]
-    counts = Counter(name for word in lower for name in _languages().get(word, ()))
+    languages = _languages()
+    counts = Counter(name for word in lower for name in languages.get(word, ()))
     best, count = max(counts.items(), key=lambda pair: pair[1], default=("", 0))
-    distinct = sum(best in _languages().get(word, ()) for word in set(lower))
+    distinct = sum(best in languages.get(word, ()) for word in set(lower))
     is_clear = count >= _SHARE * len(words) and distinct >= _LEAST_DISTINCT
     return best if is_clear and count > 2 * counts[language] else ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +45,7 @@ def shipped_packs() -> tuple[str, ...]:
     """Returns the names of the packs inside the package, each with its version, e.g.
     ``"basic@2"``.
     """
-    return _shipped("packs", PACK)
+    return shipped_names("packs", PACK)
 
 
 def find_pack(pack: str | os.PathLike[str]) -> Path:
@@ -107,7 +108,7 @@ def shipped_linkers() -> tuple[str, ...]:
     """Returns the names of the linkers inside the package; each has the name of its pack, e.g.
     ``"basic@2"``.
     """
-    return _shipped("linkers", LINKER)
+    return shipped_names("linkers", LINKER)
 
 
 def find_linker(linker: str | os.PathLike[str]) -> Path:
@@ -117,19 +118,35 @@ def find_linker(linker: str | os.PathLike[str]) -> Path:
     return _find_folder(linker, "linkers", LINKER)
 
 
-def _shipped(folder: str, described: str) -> tuple[str, ...]:
+def shipped_names(folder: str, described: str) -> tuple[str, ...]:
+    """Returns the names of what is inside the package, each with its version.
+
+    Args:
+        folder: of `assets`, or empty for `assets` itself.
+        described: name of the file that each of them has.
+    """
     return tuple(sorted(place.parent.name for place in (assets() / folder).glob(f"*/{described}")))
 
 
 def _find_folder(path: str | os.PathLike[str], folder: str, described: str) -> Path:
-    names = _shipped(folder, described) if isinstance(path, str) else ()
-    versions = [name for name in names if path in (name, name.partition("@")[0])]
+    names = shipped_names(folder, described) if isinstance(path, str) else ()
+    versions = versions_of(str(path), names)
     if not versions:
         place = Path(path).expanduser()
         if isinstance(path, str) and path == place.name and not place.exists():
             return offered_folder("fascicle.packs", path) or place
         return place
-    return assets() / folder / max(versions, key=lambda name: int(name.partition("@")[2]))
+    return assets() / folder / newest_version(versions)
+
+
+def versions_of(name: str, names: Iterable[str]) -> list[str]:
+    """Returns the names, each with its version, that a name with or without version means."""
+    return [each for each in names if name in (each, each.partition("@")[0])]
+
+
+def newest_version(names: Iterable[str]) -> str:
+    """Returns the name with the highest version."""
+    return max(names, key=lambda name: int(name.partition("@")[2]))
 
 
 def demo_pipeline() -> Path:

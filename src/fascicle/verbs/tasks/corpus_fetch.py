@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from fascicle.core.arguments import validate_arguments
-from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.formats import catalogue
 from fascicle.settings.base import Name, Settings
 from fascicle.settings.recipes.strict import convert_values, read_toml
-from fascicle.verbs.tasks.index_fetch import Fetched, FetchLimits, PublicFile, fetch_file
+from fascicle.verbs.tasks.index_fetch import Fetched, FetchLimits, PublicFile, fetch_file, row_of
 
 PUBLIC: Final = Path(catalogue.__file__).with_name("corpora.toml")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # it becomes that of a folder
@@ -97,14 +96,10 @@ def fetch(
         UsageError: there is no such corpus.
         InputError, OutputError: see `fascicle.verbs.tasks.index_fetch.fetch`.
     """
-    rows = corpora(table)
-    if name not in rows:
-        raise UsageError(
-            f"there is no corpus {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}"
-        )
+    row = row_of(name, corpora(table), kind="corpus")
     place = None if folder is None else Path(folder) / name
     files = (
         fetch_file(part, file, place, limits=limits, overwrite=overwrite, told=told)
-        for part, file in rows[name].files().items()
+        for part, file in row.files().items()
     )
     return tuple(file for file in files if file is not None)

@@ -14,7 +14,7 @@ from contextlib import closing, suppress
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -40,6 +40,9 @@ _PIECE: Final = 1 << 16
 _SAVED: Final = 4 << 20  # bytes that a cut connection loses at most
 _LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _HEADERS: Final = {"User-Agent": f"fascicle/{VERSION}", "Accept-Encoding": "identity"}
+
+
+_Row = TypeVar("_Row")
 
 
 class PublicFile(Settings, frozen=True, kw_only=True):
@@ -203,12 +206,21 @@ def fetch(
             before.
         OutputError: the folder cannot be written, or has another file of this name.
     """
-    rows = vocabularies(table)
+    row = row_of(name, vocabularies(table), kind="vocabulary")
+    return fetch_file(name, row, folder, limits=limits, overwrite=overwrite, told=told)
+
+
+def row_of(name: str, rows: Mapping[str, _Row], *, kind: str) -> _Row:
+    """Returns the row of a table with a name.
+
+    Raises:
+        UsageError: there is none; the message names the kind of the rows, and all of them.
+    """
     if name not in rows:
         raise UsageError(
-            f"there is no vocabulary {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}"
+            f"there is no {kind} {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}"
         )
-    return fetch_file(name, rows[name], folder, limits=limits, overwrite=overwrite, told=told)
+    return rows[name]
 
 
 def fetch_file(
