@@ -1,11 +1,12 @@
 """A run as it ships: its weights in a mean with those of a shipped model, under a fitted decision,
 in 8 bits.
 
-usage: python -m studies.conventions.mean RUN MODEL FITTED -o FOLDER [--share 0.5]
+usage: python -m studies.conventions.mean RUN MODEL FITTED -o FOLDER [--share 0.5] [--keep TYPE]
 
 RUN is a finished run; MODEL the name of a model that ships and has the same layers; FITTED a file of
 ``results`` with a whole decision, such as ``decision-fit-biomed@3``. ``--share`` is the share of RUN
-in the mean: with 1, its weights stay as they are.
+in the mean: with 1, its weights stay as they are. A type of ``--keep`` is decided as MODEL decides
+it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from fascicle.core.files.owned import RECORD
+from fascicle.runtime.places import find_model
 from fascicle.settings.decision import DocumentDecision
 from fascicle.settings.folders.manifest import (
     Decision,
@@ -44,10 +46,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("fitted", help="a file of results, without .json")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--share", type=float, default=0.5, help="of the run, from 0 to 1")
+    parser.add_argument("--keep", nargs="*", default=[], metavar="TYPE")
     args = parser.parse_args(argv)
+    shipped = read_manifest(find_model(args.model)).decision
     with tempfile.TemporaryDirectory() as folder:
         run = averaged(args.run, args.model, share=args.share, place=Path(folder))
         manifest = decided(read_manifest(run / "best"), args.fitted)
+        manifest = kept(manifest, shipped, types=args.keep)
         write_manifest(run / "best", manifest)
         export(run, args.output, int8=True, name=args.output.name)
     (args.output / RECORD).unlink()  # it is about folders of users
@@ -94,6 +99,25 @@ def decided(manifest: Manifest, fitted: str) -> Manifest:
         own = msgspec.structs.replace(document, untaught=msgspec.UNSET)
         decision = msgspec.structs.replace(decision, document=own)
     return msgspec.structs.replace(manifest, decision=decision, language="English")
+
+
+def kept(manifest: Manifest, other: Decision, *, types: Sequence[str]) -> Manifest:
+    """Returns what a model says of itself, with some types decided as in another decision of the
+    same types.
+    """
+    own, document = manifest.decision, manifest.decision.document
+    if not isinstance(document, DocumentDecision) or not isinstance(
+        other.document, DocumentDecision
+    ):
+        raise TypeError("both decisions must be about documents")
+    limits = zip(manifest.types, own.nothing_by_type, other.nothing_by_type, strict=True)
+    of_others = {name: other.document.types[name] for name in types}
+    decision = msgspec.structs.replace(
+        own,
+        nothing_by_type=tuple(their if name in types else our for name, our, their in limits),
+        document=msgspec.structs.replace(document, types={**document.types, **of_others}),
+    )
+    return msgspec.structs.replace(manifest, decision=decision)
 
 
 if __name__ == "__main__":
