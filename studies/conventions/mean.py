@@ -1,7 +1,7 @@
 """A run as it ships: its weights in a mean with those of a shipped model, under a fitted decision,
 in 8 bits.
 
-usage: python -m studies.conventions.mean RUN MODEL FITTED -o FOLDER [--share 0.5] [--keep TYPE]
+usage: python -m studies.conventions.mean RUN MODEL FITTED -o FOLDER [--share 0.5] [--keep TYPE] [--full]
 
 RUN is a finished run; MODEL the name of a model that ships and has the same layers; FITTED a file of
 ``results`` with a whole decision, such as ``decision-fit-biomed@3``. ``--share`` is the share of RUN
@@ -45,8 +45,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("model", help="that ships")
     parser.add_argument("fitted", help="a file of results, without .json")
     parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--name", default="biomed@3", help="of the mean")
     parser.add_argument("--share", type=float, default=0.5, help="of the run, from 0 to 1")
     parser.add_argument("--keep", nargs="*", default=[], metavar="TYPE")
+    parser.add_argument("--full", action="store_true", help="weights in 32 bits")
     args = parser.parse_args(argv)
     shipped = read_manifest(find_model(args.model)).decision
     with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         manifest = decided(read_manifest(run / "best"), args.fitted)
         manifest = kept(manifest, shipped, types=args.keep)
         write_manifest(run / "best", manifest)
-        export(run, args.output, int8=True, name=args.output.name)
+        export(run, args.output, int8=not args.full, name=args.name)
     (args.output / RECORD).unlink()  # it is about folders of users
 
 

@@ -121,7 +121,6 @@ def _what(manifest: Manifest, result: Value) -> Iterator[str]:
     on = [f"spread {rules['spread']}"] * (rules["spread"] != "no") + [
         one for one in ("drop", "one_type") if rules[one]
     ]
-    before, after = (100 * one["expected_calibration_error"] for one in decision["calibration"])
     yield from ("## What it is", "")
     yield (
         f"- head: {head.family} over words ({head.pooling}); weights in 8 bits; "
@@ -139,11 +138,21 @@ def _what(manifest: Manifest, result: Value) -> Iterator[str]:
         f"- short forms follow their long forms: {', '.join(on) or 'no rule was better than none'}."
     )
     yield from _told(
-        "- scores are probabilities, calibrated by a temperature on dev: expected error "
-        f"{before:.1f} points before, "
-        f"{after:.1f} after."
+        f"- scores are probabilities, calibrated by a temperature on dev{_error(decision)}."
     )
+    if other := result.get("mean_with"):
+        yield from _told(
+            f"- its weights are the mean of those of its training and of `{other}`, one half each."
+        )
     yield ""
+
+
+def _error(decision: Value) -> str:
+    """The calibration error on dev before and after, where the runs were measured."""
+    if not (stages := decision.get("calibration")):
+        return ""
+    before, after = (100 * one["expected_calibration_error"] for one in stages)
+    return f": expected error {before:.1f} points before, {after:.1f} after"
 
 
 def _documents(manifest: Manifest) -> Iterator[str]:
@@ -346,8 +355,17 @@ def _again(manifest: Manifest, result: Value) -> Iterator[str]:
         f"fascicle bench studies/grids/{study}.toml --only {' '.join(trained)} --runs "
         f"benchmarks/runs/{place}"
     )
-    yield f"python -m studies.six.thresholds {_folder(twin)}"
-    yield f"python -m studies.ship_six {_folder(refit)} {_folder(twin)} --name {name}{also}"
+    if other := result.get("mean_with"):
+        fitted, model = (
+            f"decision-fit-{name}",
+            f"python -m studies.conventions.mean {_folder(refit)} {other}",
+        )
+        yield f"{model} {fitted} --keep Species -o INT8"
+        yield f"{model} {fitted} --keep Species --full -o FP32"
+        yield f"python -m studies.conventions.ship_mean INT8 FP32 {_folder(refit)} {fitted}"
+    else:
+        yield f"python -m studies.six.thresholds {_folder(twin)}"
+        yield f"python -m studies.ship_six {_folder(refit)} {_folder(twin)} --name {name}{also}"
     yield from ("```", "")
     yield (
         "This card was written by the last command; its numbers stand in "
