@@ -13,6 +13,30 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 Opened = Callable[..., "Page"]
+# Counts the requests of the page that have no answer yet, and lets each wait before it leaves.
+COUNTED = """(() => {
+    const now = window.fetch.bind(window);
+    Object.assign(window, { underWay: 0, asked: 0, delay: 0 });
+    window.fetch = async (...given) => {
+        window.underWay += 1;
+        window.asked += 1;
+        try {
+            if (window.delay) await new Promise((resolve) => setTimeout(resolve, window.delay));
+            const answer = await now(...given);
+            await answer.clone().arrayBuffer();
+            return answer;
+        } finally {
+            window.underWay -= 1;
+        }
+    };
+})()"""
+# Whether two frames were painted, and nothing was asked of the service meanwhile.
+AT_REST = """async () => {
+    const { asked } = window;
+    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+    await new Promise((resolve) => setTimeout(resolve));
+    return !window.underWay && window.asked === asked;
+}"""
 
 
 def opener(browser: Browser, service: Standing) -> Iterator[Opened]:
@@ -37,6 +61,7 @@ def opener(browser: Browser, service: Standing) -> Iterator[Opened]:
             storage_state=left,
         )
         contexts.append(context)
+        context.add_init_script(COUNTED)
         if token:
             context.add_init_script(f"sessionStorage.setItem('fascicle-token', {token!r})")
         page = context.new_page()
@@ -81,16 +106,31 @@ def until(page: Page, condition: str, given: Any = None) -> None:
     Playwright's own ``wait_for_function`` asks for ``eval`` in the page, which its policy rightly
     forbids."""
     end = time.monotonic() + 120
-    while not page.evaluate(condition, given):
+    while not holds(page, condition, given):
         assert time.monotonic() < end, f"never true: {condition}, {given!r}"
         page.wait_for_timeout(50)
+
+
+def holds(page: Page, condition: str, given: Any = None) -> bool:
+    """Whether an expression is true now; not while the page is being loaded again."""
+    try:
+        return bool(page.evaluate(condition, given))
+    except Exception as error:
+        if "context was destroyed" in str(error):
+            return False
+        raise
 
 
 def press(page: Page, *keys: str) -> None:
     """Presses keys one after the other, each when the page has shown what the one before did."""
     for key in keys:
         page.keyboard.press(key)
-        page.wait_for_timeout(150)
+        rest(page)
+
+
+def rest(page: Page) -> None:
+    """Waits until the page has the answers to all that it asked, and shows them."""
+    until(page, AT_REST)
 
 
 def tally(page: Page, wanted: str) -> None:
@@ -107,14 +147,7 @@ def saved(page: Page) -> None:
 
 def slow(page: Page, milliseconds: int) -> None:
     """Lets each request of the page wait before it leaves."""
-    page.evaluate(
-        """milliseconds => {
-            const now = window.fetch.bind(window);
-            const later = () => new Promise((resolve) => setTimeout(resolve, milliseconds));
-            window.fetch = async (...given) => { await later(); return now(...given); };
-        }""",
-        milliseconds,
-    )
+    page.evaluate("milliseconds => void (window.delay = milliseconds)", milliseconds)
 
 
 def words(name: str, count: int) -> dict[str, Any]:

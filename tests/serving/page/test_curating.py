@@ -5,6 +5,7 @@ comes out again.
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,21 @@ def document(name: str) -> dict[str, Any]:
         {"spans": span("not"), "type": "Gene", "score": 0.6, "source": "m"},
     ]
     return {"id": name, "text": TEXT, "mentions": mentions}
+
+
+def made(service: Standing, name: str, count: int) -> list[dict[str, Any]]:
+    """Waits until the service has so many steps of a document."""
+    end = time.monotonic() + 120
+    while len(found := steps(service, name)) < count:
+        assert time.monotonic() < end, found
+        time.sleep(0.05)
+    assert len(found) == count
+    return found
+
+
+def edits(found: list[dict[str, Any]]) -> list[list[str | None]]:
+    """The types that each step gives to mentions; ``None`` for those that it rejects."""
+    return [[edit["after"] and edit["after"]["type"] for edit in one["edits"]] for one in found]
 
 
 @pytest.mark.parametrize("delay", [0, 50, 150, 500])
@@ -136,11 +152,81 @@ def test_layers_that_agree_stay_one_mention_when_it_is_changed_again(
     tally(page, "0 of 5")
     press(page, "a", "p", "t")  # back to Aspirin, which both layers have
     page.locator("dialog .choice", has_text="Disease").press("Enter")
-    tally(page, "2 of 5")
-    until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
+    made(shown, "agreed", 2)
     press(page, "x")
-    tally(page, "2 of 5")
-    assert [len(step["edits"]) for step in steps(shown, "agreed")] == [2, 2, 2]
+    assert edits(made(shown, "agreed", 3)) == [
+        ["Chemical", "Chemical"],
+        ["Disease", "Disease"],
+        [None, None],
+    ]
+
+
+# A browser says that a dialog is closed some time after it is closed; keys may come before.
+AT_ONCE = """async () => {
+    document.querySelector("dialog .choice:nth-child(2)").click();
+    for (let turn = 0; turn < 100; turn++) await null;
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "x", bubbles: true }));
+}"""
+
+
+def test_a_key_after_a_choice_decides_about_what_was_chosen(
+    opened: Opened, shown: Standing
+) -> None:
+    page = opened(document("at once"), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 5")
+    press(page, "t")
+    page.wait_for_selector("dialog .choice")
+    page.evaluate(AT_ONCE)
+    assert edits(made(shown, "at%20once", 2)) == [["Disease", "Disease"], [None, None]]
+
+
+def test_a_key_after_a_concept_decides_about_what_was_chosen(
+    opened: Opened, shown: Standing
+) -> None:
+    page = opened(document("concept at once"), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 5")
+    press(page, "c")
+    page.wait_for_selector("#pick-free")
+    slow(page, 300)
+    page.fill("#pick-free", "MESH:D001241")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog", state="detached")
+    page.keyboard.press("x")
+    first, second = made(shown, "concept%20at%20once", 2)
+    assert [edit["after"]["links"][0]["name"] for edit in first["edits"]] == ["Aspirin"] * 2
+    assert edits([second]) == [[None, None]]
+
+
+def test_a_span_is_changed_of_what_the_mention_is_by_then(opened: Opened, shown: Standing) -> None:
+    page = opened(document("by then"), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 5")
+    press(page, "s", "t")
+    page.locator("dialog .choice", has_text="Disease").press("Enter")
+    made(shown, "by%20then", 1)
+    press(page, "ArrowRight", "Enter")
+    first, second = made(shown, "by%20then", 2)
+    assert edits([first, second]) == [["Disease", "Disease"]] * 2
+    assert [edit["after"]["spans"] for edit in second["edits"]] == [[[2, 12]]] * 2
+
+
+def test_a_mention_is_not_added_to_a_document_that_is_shown_meanwhile(opened: Opened) -> None:
+    page = opened(document("before"), document("after"), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 5")
+    press(page, "]")
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('after')")
+    press(page, "i", "Enter")
+    page.wait_for_selector("dialog .choice")
+    page.go_back()
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('before')")
+    page.locator("dialog .choice").first.press("Enter")
+    until(
+        page, "document.querySelector('#status').textContent.includes('Another document is shown')"
+    )
+    tally(page, "0 of 5")
 
 
 def test_a_gap_stays_until_an_end_moves(opened: Opened, shown: Standing) -> None:

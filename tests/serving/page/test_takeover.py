@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from standing import Standing
-from tests.serving.page.browsing import Opened, press, saved, steps, tally, until, words
+from tests.serving.page.browsing import COUNTED, Opened, press, saved, steps, tally, until, words
 from tests.serving.page.project import Team, team
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """One browser, with what it keeps for the pages of a service."""
     made = browser.new_context()
+    made.add_init_script(COUNTED)
     yield made
     made.close()
 

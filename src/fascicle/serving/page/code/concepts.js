@@ -10,6 +10,7 @@ const CURIE = /^[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*$/;
 export async function chooseConcept(shown, entry, store) {
   const told = await why(store.pipeline, entry.base, shown).catch(() => []);
   const candidates = told.flatMap((one) => one.candidates).slice(0, 8);
+  const names = new Map(); // of the concepts that the service was asked about
   const chosen = await pick(
     `Concept of “${shown.words.slice(0, 60)}”`,
     [
@@ -25,24 +26,18 @@ export async function chooseConcept(shown, entry, store) {
       pattern: CURIE,
       hint: "No concept has a name like this. Write another, or prefix:identifier without blanks, such as MESH:D008094.",
       search: (words) => concepts(words, shown.type, store.pipeline),
-      doubt: (value) => notMeant(value, shown.type, store),
+      doubt: (value) => notMeant(value, shown.type, store, names),
     },
   );
-  return chosen && link(chosen, store.pipeline);
+  return chosen && link(chosen, names);
 }
 
-/** @param {any} chosen @param {string} pipeline @returns {Promise<import("./types.js").Link>} */
-async function link(chosen, pipeline) {
+/** @param {any} chosen @param {Map<string, string>} names @returns {import("./types.js").Link} */
+function link(chosen, names) {
   if (chosen.nil) return { id: "", nil: true };
   const curie = typeof chosen === "string" ? chosen : chosen.curie;
-  const name =
-    chosen.name ??
-    (await service
-      .concept(curie, pipeline)
-      .then((told) => told.label ?? "")
-      .catch(() => ""));
   const [ontology, ...rest] = curie.split(":");
-  return { id: rest.join(":"), ontology, curie, name };
+  return { id: rest.join(":"), ontology, curie, name: chosen.name ?? names.get(curie) ?? "" };
 }
 
 /** Concepts by a part of a name: those of the type first. @param {string} words @param {string} type @param {string} pipeline */
@@ -64,12 +59,14 @@ async function concepts(words, type, pipeline) {
   }));
 }
 
-/** Why a concept may not be meant: no pack has it, or it is of another type. @param {any} chosen @param {string} type @param {any} store */
-async function notMeant(chosen, type, store) {
+/** Why a concept may not be meant: no pack has it, or it is of another type. @param {any} chosen @param {string} type @param {any} store @param {Map<string, string>} names takes its name */
+async function notMeant(chosen, type, store, names) {
   const curie = typeof chosen === "string" ? chosen : chosen.curie;
   if (!curie) return "";
   try {
-    return otherType(await service.concept(curie, store.pipeline), type, store);
+    const told = await service.concept(curie, store.pipeline);
+    names.set(curie, told.label ?? "");
+    return otherType(told, type, store);
   } catch (error) {
     return error.status === 404 ? `No pack of this pipeline has ${curie}.` : "";
   }

@@ -45,7 +45,7 @@ export class Curator extends Session {
     const now = this.store.reading.mentions.find((one) => one.item === shown.item) ?? shown; // decided about meanwhile
     const { links, ...rest } = bare(now.mention);
     const kept = parts.type && parts.type !== now.type ? {} : { links };
-    return this.save({ edits: this.#edits(shown, { ...rest, ...kept, ...parts }) });
+    return this.save({ edits: this.#edits(now, { ...rest, ...kept, ...parts }) });
   }
 
   /** One decision for a mention and for all others of its type at its place that nobody rejected: other layers say the same. @param {Shown} shown @param {any} after */
@@ -72,11 +72,11 @@ export class Curator extends Session {
     if (!this.#may(shown)) return;
     const entry = this.store.documents[this.store.current];
     const type = await this.chooseType(shown.type);
-    if (type && type !== shown.type && this.#stays(entry)) this.change(shown, { type });
+    if (type && type !== shown.type && this.stays(entry)) this.change(shown, { type });
   }
 
   /** Whether a document is still the one that is shown; nobody decides about what is not. @param {any} entry */
-  #stays(entry) {
+  stays(entry) {
     const stays = entry === this.store.documents[this.store.current];
     if (!stays) say("Another document is shown now, so nothing was decided.", 12);
     return stays;
@@ -107,7 +107,7 @@ export class Curator extends Session {
     if (!this.#may(shown)) return;
     const entry = this.store.documents[this.store.current];
     const made = await chooseConcept(shown, entry, this.store);
-    if (made && this.#stays(entry)) this.change(shown, { links: [made] });
+    if (made && this.stays(entry)) this.change(shown, { links: [made] });
   }
 
   /** Says that a document is done, and goes on with the next one; or that it is open again. */
@@ -134,7 +134,7 @@ export class Curator extends Session {
   async note(shown) {
     const entry = this.store.documents[this.store.current];
     const said = await askNote(shown ? `“${shown.words.slice(0, 60)}”` : "this document", (shown ?? entry).remark?.note ?? "");
-    if (said !== undefined && this.#stays(entry)) this.remark(shown?.item ?? "", { note: said });
+    if (said !== undefined && this.stays(entry)) this.remark(shown?.item ?? "", { note: said });
   }
 
   /** Leaves a document for later, and goes on with the next one; or takes it again. */

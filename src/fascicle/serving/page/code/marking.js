@@ -127,7 +127,7 @@ export class Marking {
 
   /** @param {string} [type] */
   async #save(type = "") {
-    const { marking, reading } = this.store;
+    const { marking, reading, documents, current } = this.store;
     const same = this.start === marking.start && this.end === marking.end; // then gaps stay
     const spans = same ? marking.mention.spans : [[reading.offsets.point(this.start), reading.offsets.point(this.end)]];
     if (marking !== "new") {
@@ -136,7 +136,7 @@ export class Marking {
       return;
     }
     const chosen = type || (await this.curator.chooseType());
-    if (!chosen) return;
+    if (!chosen || !this.curator.stays(documents[current])) return;
     this.cancel();
     const start = this.start;
     this.curator.add(spans, chosen);

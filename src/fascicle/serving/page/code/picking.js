@@ -16,13 +16,12 @@ const PAUSE = 120; // milliseconds without a key, after which is searched
  */
 export function pick(title, choices, { free = "", secret = false, filled = "", pattern = /\S/, hint = "", search, doubt } = {}) {
   return new Promise((resolve) => {
-    let answer;
     let doubted = "";
     const done = async (value) => {
       const sentence = doubt && doubted !== JSON.stringify(value) ? await doubt(value) : "";
       doubted = JSON.stringify(value);
       if (sentence) return void (wrong.textContent = `${sentence} Choose it again to take it.`);
-      answer = value;
+      resolve(value); // at once: the browser says that it is closed after keys that come meanwhile
       box.close();
     };
     const list = el(
@@ -51,7 +50,7 @@ export function pick(title, choices, { free = "", secret = false, filled = "", p
       el("button", { class: "button", type: "submit", text: "Use" }),
     );
     const box = dialog(title, list, ...(free ? [form, wrong, found.list] : []));
-    box.addEventListener("close", () => resolve(answer));
+    box.addEventListener("close", () => resolve(undefined));
     box.addEventListener("keydown", (event) => {
       if (event.target === field || !/^[1-9]$/.test(event.key) || !choices[event.key - 1]) return;
       event.preventDefault();
