@@ -317,6 +317,73 @@ def test_loose_lines_are_no_table(tmp_path: Path, columns: int, pitch: float) ->
     assert of(tmp_path, printed(lines)).text == " ".join(LOOSE * columns)
 
 
+# Lines of narrow columns, as browsers justify them: many words stand far apart, and some are cut.
+NARROW = (
+    "warfarin, which caused in",
+    "aspirin pharmacokinetics",
+    "Thrombocytopenia, imm\u2010",
+    "unohistochemistry of the",
+    "dose of patients were off",
+    "hypertension (95%) in a",
+    "reflux and confirmed the\u2010",
+    "rapeutic was in some flow",
+    "immunohistochemistry",
+    "hypertension offering",
+    "dependent with aspirin in",
+    "affinity to patients hyp\u2010",
+    "erparathyroidism the",
+    "cardiomyopathy treated",
+    "that is of inflammation a",
+    "fibrosis was uncontrolled",
+)
+
+
+def narrow(starts: Sequence[int], *, room: float = 150) -> list[tuple[float, float, float, str]]:
+    """Justified columns of the narrow lines, each beginning with another one of them."""
+    made = []
+    for column, start in enumerate(starts):
+        for at, line in enumerate(NARROW[start:] + NARROW[:start]):
+            words = line.split()
+            space = (room - 6 * sum(map(len, words))) / max(1, len(words) - 1)
+            x, y = 40.0 + 180 * column, 700.0 - 12 * at
+            if 6 * len(line) == room:  # one string
+                made.append((x, y, 10, " ".join(words)))
+                continue
+            for word in words:
+                made.append((x, y, 10, word))
+                x += 6 * len(word) + space
+    return made
+
+
+@pytest.mark.parametrize("starts", [(0,), (0, 4), (4, 0, 7), (0, 0, 0), (9, 12, 4)])
+def test_words_far_apart_in_narrow_columns_are_no_table(
+    tmp_path: Path, starts: Sequence[int]
+) -> None:
+    found = of(tmp_path, printed(narrow(starts)))
+    columns = [" ".join(NARROW[start:] + NARROW[:start]) for start in starts]
+    assert found.text == " ".join(columns).replace("\u2010 ", "")
+    assert len(found.meta["hyphens"].split()) == " ".join(columns).count("\u2010 ")
+
+
+@pytest.mark.parametrize("place", ["below", "above", "alone"])
+def test_a_table_that_fills_its_column_is_read_by_rows(tmp_path: Path, place: str) -> None:
+    rows = [("Age", "45"), ("Weight", "71"), ("Lithium", "300"), ("Sodium", "141"), ("Dose", "9")]
+    prose = narrow((0,))
+    y = {"below": 700.0 - 12 * 16, "above": 712.0 + 12 * 4, "alone": 400.0}[place]  # at one pitch
+    table = [
+        piece
+        for at, (name, value) in enumerate(rows)
+        for piece in (
+            (40.0, y - 12 * at, 10, name),
+            (190.0 - 6 * len(value), y - 12 * at, 10, value),
+        )
+    ]
+    lines = table + prose if place == "above" else prose + table
+    text = of(tmp_path, printed(lines)).text
+    for row in rows:
+        assert "\t".join(row) in text.split("\n\n")
+
+
 def test_columns_of_lines_that_stand_apart(tmp_path: Path) -> None:
     left = [(54, 700 - 22 * at, 10, f"Left line {at} of a long column here") for at in range(8)]
     right = [(330, 690 - 22 * at, 10, f"Right line {at} of a column there") for at in range(8)]

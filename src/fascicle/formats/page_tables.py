@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice, pairwise
 from math import inf
 from statistics import fmean, median
@@ -20,6 +21,12 @@ _NEAR: Final = 3.0  # so near are edges of cells in one column
 _CLOSE: Final = 1.45  # of the height of letters: a row that goes on with another is nearer to it
 _LONG: Final = 20  # cells with many words that are looked at
 _ROWS: Final = 4  # fewest rows of a table beside columns of text
+_RECUR: Final = 4  # fewest short lines with equal sides in a column of text
+_INDENT: Final = 3.0  # of the height of letters: the widest at the start of a paragraph
+_LOOSE: Final = 2.2  # of the height of letters: the widest space between lines of prose
+_HYPHENS: Final = ("-", "\u00ad", "\u2010")
+
+_Rows = Sequence[Sequence[PrintedPiece]]
 
 
 def whole_lines(pieces: Iterable[PrintedPiece]) -> list[PrintedPiece]:
@@ -35,29 +42,99 @@ def whole_lines(pieces: Iterable[PrintedPiece]) -> list[PrintedPiece]:
         else:
             rows.append([piece])
 
-    columns: set[tuple[int, int]] = set()  # left and right sides of long lines
-    for row in rows:
-        if _count_words(row[0]) > _WORDS:
-            left, right = round(row[0].left), round(row[0].right)
-            columns |= {(left, right - 1), (left, right), (left, right + 1)}
-
+    prose = _stretched_lines(rows)
     lines = []
     for number, row in enumerate(rows):
-        beside = (*rows[max(0, number - 1) : number], *rows[number + 1 : number + 2])
-        lines += [_join(row)] if _is_line(row, beside, columns) else row
+        lines += [_join(row)] if number in prose or _is_line(rows, number) else row
     return lines
 
 
-def _is_line(
-    row: Sequence[PrintedPiece],
-    beside: Iterable[Sequence[PrintedPiece]],
-    columns: set[tuple[int, int]],
-) -> bool:
+def _is_line(rows: _Rows, number: int) -> bool:
     """True if the pieces of a row are the words of a line, and no cells or lines of columns."""
+    row = rows[number]
     if median(map(_count_words, row)) > 1 or not _is_even(row):
         return False
-    is_full = (round(row[0].left), round(row[-1].right)) in columns
-    return is_full or not any(len(other) > 1 and _fits(row, other) for other in beside)
+    beside = (*rows[max(0, number - 1) : number], *rows[number + 1 : number + 2])
+    return not any(len(other) > 1 and _fits(row, other) for other in beside)
+
+
+def _stretched_lines(rows: _Rows) -> set[int]:
+    """Returns the numbers of the rows that are lines of justified prose with wide blanks: some fill
+    a column beside rows that are lines without doubt.
+    """
+    prose: set[int] = set()
+    for block in _blocks(rows):
+        evident = [at for at, number in enumerate(block) if _is_evident(rows, number)]
+        if evident:  # a table may stand above or below it
+            first, end = evident[0], evident[-1] + 1
+            prose.update(
+                block[first if first > _ROWS else 0 : end if len(block) - end > _ROWS else None]
+            )
+    return prose
+
+
+def _is_evident(rows: _Rows, number: int) -> bool:
+    """True if a row is a line of prose: it is whole, its words stand evenly, its last one is cut,
+    or it begins a paragraph.
+    """
+    row = rows[number]
+    if len(row) == 1:
+        return _count_words(row[0]) > 1
+    for below in rows[number + 1 : number + 2]:
+        is_cut = row[-1].text.endswith(_HYPHENS) and below[0].text[:1].islower()
+        height = row[0].height
+        if is_cut or 0.5 * height < row[0].left - below[0].left < _INDENT * height:
+            return True
+    return _is_line(rows, number)
+
+
+def _blocks(rows: _Rows) -> list[list[int]]:
+    """Returns the numbers of the rows that fill a column, one below the other at one pitch; a short
+    line may stand between two.
+    """
+    columns = _columns_of(rows)
+    blocks: list[list[int]] = []
+    last: list[Sequence[PrintedPiece]] = []
+    column = None
+    for number, row in enumerate(rows):
+        left = _column_left(row, columns)
+        is_short = left is None and len(row) == 1 and abs(row[0].left - (column or 0)) < _NEAR
+        if last and (is_short or left == column) and _has_one_pitch([*last, row]):
+            last = [last[-1], row]
+        else:
+            last, column = [row], left
+            blocks.append([])
+        blocks[-1] += [number] * (left is not None)
+    return blocks
+
+
+def _column_left(row: Sequence[PrintedPiece], columns: Mapping[int, Sequence[int]]) -> int | None:
+    """Returns the left side of the column that a row fills, maybe with an indent."""
+    lefts = columns.get(round(row[-1].right), ())
+    at = bisect_right(lefts, row[0].left + 1)
+    return lefts[at - 1] if at and row[0].left - lefts[at - 1] < _INDENT * row[0].height else None
+
+
+def _columns_of(rows: _Rows) -> dict[int, list[int]]:
+    """Returns the left sides of long lines, and of shorter ones that recur, by their right side."""
+    counts = Counter[tuple[int, int]]()
+    for row in rows:
+        words = _count_words(row[0])
+        if words > _WORDS or (words > 1 and len(row) == 1):
+            counts[round(row[0].left), round(row[0].right)] += _RECUR if words > _WORDS else 1
+    columns: defaultdict[int, list[int]] = defaultdict(list)
+    for (left, right), count in sorted(counts.items()):
+        for near in (right - 1, right, right + 1):
+            columns[near] += [left] * (count >= _RECUR)
+    return columns
+
+
+def _has_one_pitch(rows: _Rows) -> bool:
+    """True if rows follow each other as lines of prose do."""
+    height = rows[-1][0].height
+    pitches = [above[0].middle - row[0].middle for above, row in pairwise(rows)]
+    widest = min(_LOOSE * height, min(pitches) + _EVEN * height)
+    return 0 < min(pitches) <= max(pitches) < widest
 
 
 def _follows(piece: PrintedPiece, following: PrintedPiece) -> bool:

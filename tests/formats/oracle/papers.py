@@ -166,6 +166,7 @@ def _shown(line: _Line) -> bytes:
         .replace("\\", r"\\")
         .replace("(", r"\(")
         .replace(")", r"\)")
+        .replace("\u2010", r"\255")
         .encode("ascii")
     )
     for letters, code in _LIGATURES:
@@ -204,7 +205,7 @@ def _pdf(contents: Sequence[bytes], *, more: Sequence[bytes] = ()) -> bytes:
         b"<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(contents)} >>".encode(),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding << /Type /Encoding /Differences "
-        b"[174 /fi /fl] >> >>",
+        b"[173 /uni2010 /fi /fl] >> >>",
     ]
     for at, content in enumerate(contents):
         box = f"[0 0 {_WIDTH} {_HEIGHT}]".encode()
