@@ -15,20 +15,31 @@ import gzip
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
+
+import numpy as np
 
 import fascicle
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.linking.opening import Linking, find
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
+from fascicle.terms.keys.key import key
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.terms import NAME_KINDS
 from studies.common import result, write_result
 from studies.concepts.neutral import by_hash
 
 _LISTS: Final = Path(__file__).with_name("lists")
-_DRAWN: Final = 500  # symbols of each kind
+_DRAWN: Final[Mapping[str, int]] = MappingProxyType(
+    {"symbol": 100_000, "previous_symbols": 1_000}  # all of the first
+)
+_READ: Final = 500  # symbols that a model reads
+_LABELS: Final = 400  # of diseases
+_LABEL: Final = NAME_KINDS.index("label")
 _SENTENCES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "Disease": ("Patients with [] were followed for a year.", "The risk of [] rose with age."),
@@ -98,8 +109,37 @@ def _symbols(column: str) -> Iterator[_Case]:
             for name in filter(None, row[column].split("|")):
                 if column == "symbol" or name.upper() not in now:
                     genes.setdefault(name, set()).add(f"NCBIGene:{row['ncbi_gene']}")
-    for name in sorted(genes, key=by_hash)[:_DRAWN]:
+    for name in sorted(genes, key=by_hash)[: _DRAWN[column]]:
         yield _Case(name, "Gene", "We looked at [] again.", frozenset(genes[name]))
+
+
+def _loose_labels() -> Iterator[_Case]:
+    """Labels of DOID and MONDO, by the hash of their identifiers, that are also a name, but not
+    the label, of another concept of MeSH.
+    """
+    pack = Pack.open(DEFAULT_LINKER)
+    rows = np.flatnonzero(np.isin(pack.prefix_rows, list(map(pack.prefixes.index, _OTHERS))))
+    curies = pack.curies.strings.take(rows)
+    order = sorted(zip(curies, rows.tolist(), strict=True), key=lambda one: by_hash(one[0]))
+    labels = {pack.label_at(row).lower(): (row, pack.label_at(row)) for _, row in reversed(order)}
+    drawn = (labels[pack.label_at(row).lower()] for _, row in order)
+    loose = (one for one in dict.fromkeys(drawn) if _is_loose(pack, *one))
+    for row, label in islice(loose, _LABELS):
+        yield _Case(label, "Disease", "We looked at [] again.", frozenset({pack.curie(row)}))
+
+
+def _is_loose(pack: Pack, row: int, label: str) -> bool:
+    """Whether MeSH has the label of a concept as another name of another disease."""
+    _, terms = pack.rows([key(label, 2)])
+    others = pack.active.concept[terms].astype(np.int64)
+    others = others[
+        (pack.active.kind[terms] != _LABEL) & (pack.type_rows[others] == pack.type_rows[row])
+    ]
+    leads = pack.leads.of(np.append(others, row))
+    return any(
+        pack.curie(other).startswith("MESH:") and lead != leads[-1]
+        for other, lead in zip(others.tolist(), leads[:-1].tolist(), strict=True)
+    )
 
 
 _CASES: Final[Mapping[str, Callable[[], Iterator[_Case]]]] = MappingProxyType(
@@ -109,10 +149,12 @@ _CASES: Final[Mapping[str, Callable[[], Iterator[_Case]]]] = MappingProxyType(
         "proteins": lambda: map(_in_one_sentence, _rows("proteins")),
         "symbols": lambda: _symbols("symbol"),
         "previous symbols": lambda: _symbols("previous_symbols"),
+        "labels before loose names of MeSH": _loose_labels,
         "short forms": _shorts,
         "short forms, defined": _defined,
     }
 )
+_OTHERS: Final = ("DOID", "MONDO")
 _ANNOTATED: Final = "human SYMBOL by annotate"
 
 
@@ -179,7 +221,7 @@ def _verdict(case: _Case, links: Sequence[Link]) -> str:
 
 def _annotated() -> dict[str, int]:
     """Reads official symbols in a sentence as ``fascicle annotate`` does."""
-    cases = list(_CASES["symbols"]())
+    cases = list(_CASES["symbols"]())[:_READ]
     before, _, behind = _HUMAN.partition("[]")
     documents = [
         Document(id=str(at), text=f"{before}{one.name}{behind}") for at, one in enumerate(cases)

@@ -91,6 +91,8 @@ def _rows(
     rows = {}
     for kind in SOURCES[corpus].types:
         written, now = (concepts(one, kind) for one in gold)
+        if not links(answers, written, kind):  # no concept of the ontology
+            continue
         rows[f"{corpus} {kind} {system}"] = one = {
             **figures(written, links(answers, written, kind)),
             "renewed": figures(now, links(answers, now, kind)),

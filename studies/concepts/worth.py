@@ -9,7 +9,7 @@ import numpy as np
 
 from fascicle.core.arrays import Floats
 from fascicle.core.document import Document
-from fascicle.core.mention import Link, Mention
+from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.evaluation.uncertainty.intervals import draw_weights, make_interval
 from fascicle.verbs.tasks.link_cases import counted_identifier, mention_concepts
 
@@ -52,7 +52,7 @@ def links(
     mentions: Iterable[Sequence[Mention]], gold: Sequence[frozenset[str]], kind: str
 ) -> list[Said]:
     """The links of mentions of a type, each by the identifier that gold has, if it has one of
-    them.
+    them; an ambiguous answer is none, as in ``evaluate --links``.
     """
     return [
         Said(number, curie, np.nan if link.score is None else link.score, curie in gold[number])
@@ -60,7 +60,7 @@ def links(
         for mention in several
         if mention.type == kind
         for link in mention.links
-        if not link.nil
+        if not link.nil and link.tier != AMBIGUOUS
         for curie in (as_gold(link, gold[number]),)
     ]
 

@@ -249,6 +249,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "house": house.goals,
     "house-speed": house.speed,
     "concepts-raw": concept_tables.raw,
+    "concepts-bars": concept_tables.bars,
     "concepts-goals": concept_tables.goals,
     "concepts-misses": concept_tables.misses,
     "concepts-stated": concept_tables.stated,
