@@ -51,7 +51,7 @@ torture: $(VENV)/.dev
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants
 
-# Commands that are killed, or that find no room, at random moments.
+# Commands that are killed, or that find no room or no disk to write to, at random moments.
 kills: $(VENV)/.dev
 	$(BIN)/python -m tests.torture.kills
 

@@ -13,6 +13,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from poison import LIMITS
 from standing import JSON, TOKEN, Poison, Standing, standing
 
 from fascicle.serving.app import ROUTES
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.loopback
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 CLOSED = [one for one in ROUTES if not one.open]
 GOOD = {"documents": [{"text": "x"}]}
+PATIENT = Poison(limits=replace(LIMITS, seconds=300))
 
 
 @pytest.fixture(scope="module")
@@ -349,7 +352,7 @@ def test_two_lengths_are_no_request(locked: Standing) -> None:
         "bad header\r\n",
         "X: " + "a" * 70_000 + "\r\n",
     ):
-        answer = locked.raw(f"{common}{lines}\r\n".encode(), timeout=3)
+        answer = locked.raw(f"{common}{lines}\r\n".encode(), timeout=60)
         assert answer.split(b" ")[1] in (b"400", b"401", b"415", b"431", b"501"), lines
 
 
@@ -367,7 +370,7 @@ def test_a_request_with_two_ends_is_the_last_of_its_connection(locked: Standing)
         head = (
             f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{lines}Content-Type: application/json\r\n"
         )
-        answers = locked.raw(f"{head}{both}{hidden}".encode(), timeout=5)
+        answers = locked.raw(f"{head}{both}{hidden}".encode(), timeout=60)
         assert answers.count(b"HTTP/1.1 ") == 1
         assert b"connection: close" in answers.lower()
 
@@ -375,18 +378,18 @@ def test_a_request_with_two_ends_is_the_last_of_its_connection(locked: Standing)
 def test_a_length_that_lies_is_cut_off(locked: Standing) -> None:
     head = "POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     head += f"Authorization: Bearer {TOKEN}\r\n"
-    told = locked.raw(f"{head}Content-Length: 99999999999\r\n\r\n".encode(), timeout=3)
+    told = locked.raw(f"{head}Content-Length: 99999999999\r\n\r\n".encode(), timeout=60)
     assert told.split(b" ")[1] == b"413"
     chunk = b"1000\r\n" + b" " * 4_096 + b"\r\n"
     untold = locked.raw(
-        f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + chunk * 40, timeout=3
+        f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + chunk * 40, timeout=60
     )
     assert untold.split(b" ")[1] == b"413"
 
 
-def test_more_requests_than_may_run_are_refused() -> None:
-    with standing({"poison": Poison()}, ServeSettings(requests=2)) as found:
-        hanging = {"documents": [{"text": "!hang"}]}
+def test_more_requests_than_may_run_are_refused(tmp_path: Path) -> None:
+    with standing({"poison": PATIENT}, ServeSettings(requests=2)) as found:
+        hanging = {"documents": [{"text": f"!await {tmp_path / 'go'}"}]}
         threads = [
             threading.Thread(target=found.ask, args=("POST", "/v1/annotate", hanging))
             for _ in range(2)
@@ -397,6 +400,7 @@ def test_more_requests_than_may_run_are_refused() -> None:
             assert any(thread.is_alive() for thread in threads)
         assert (reply.status, reply.headers["retry-after"]) == (503, "1")
         assert found.ask("GET", "/health").status == 200
+        (tmp_path / "go").touch()
         for thread in threads:
             thread.join()
         assert found.ask("GET", "/v1/pipelines").status == 200
@@ -490,16 +494,20 @@ def test_a_page_of_another_origin_that_was_named_may_ask() -> None:
         assert found.ask("GET", "/health", None, {"Host": "any.example"}).status == 200
 
 
-def test_no_answer_waits_for_another(locked: Standing) -> None:
-    """A document that hangs keeps its worker, and answers that need none come at once."""
-    hanging = threading.Thread(
-        target=locked.ask, args=("POST", "/v1/annotate", {"documents": [{"text": "!hang"}]}, BEARER)
-    )
-    hanging.start()
-    begun = time.monotonic()
-    assert locked.ask("GET", "/v1/pipelines", None, BEARER).status == 200
-    assert time.monotonic() - begun < 5
-    hanging.join()
+def test_no_answer_waits_for_another(tmp_path: Path) -> None:
+    """A document that takes long keeps its worker, and answers that need none come at once."""
+    with standing({"poison": PATIENT}, ServeSettings()) as found:
+        long = {"documents": [{"text": f"!await {tmp_path / 'go'}"}]}
+        waiting = threading.Thread(target=found.ask, args=("POST", "/v1/annotate", long))
+        waiting.start()
+        until = time.monotonic() + 60
+        while not found.service.pools["poison"].waiting:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        assert found.ask("GET", "/v1/pipelines").status == 200
+        assert waiting.is_alive()
+        (tmp_path / "go").touch()
+        waiting.join()
 
 
 @pytest.mark.parametrize(

@@ -100,11 +100,9 @@ def test_lines_may_be_packed(served: Standing) -> None:
 def test_packed_content_is_bounded_and_whole(
     served: Standing, content: bytes, coding: str, status: int
 ) -> None:
-    begun = time.monotonic()
     reply = annotate(served, content, {**JSON, "Content-Encoding": coding})
     assert reply.status == status
     assert reply.json["detail"]
-    assert time.monotonic() - begun < 10
 
 
 def test_packed_content_that_unpacks_to_too_much_is_refused(served: Standing) -> None:

@@ -279,8 +279,11 @@ def test_a_worker_that_is_killed_loses_nothing() -> None:
     pool = pool_of(worker, batch=50)
     tasks = [task(f"x {at}") for at in range(60)]
     pool.submit(tasks)
-    for _ in range(2):
-        time.sleep(0.4)
+    until = time.monotonic() + 120
+    for count in (1, 30):  # of answers, before each kill
+        while sum(one.future.done() for one in tasks) < count:
+            assert time.monotonic() < until
+            time.sleep(0.005)
         with suppress(ProcessLookupError):
             os.kill(worker.pid, signal.SIGKILL) if worker.pid else None
     done = wait([one.future for one in tasks], timeout=60)

@@ -1,11 +1,17 @@
 """Kills commands at random moments, or lets them run out of room; what is done stays, and the
 result is the same.
 
-``python -m tests.torture.kills [--count N] [--seed N] [COMMAND ...]`` tries ``annotate``, ``run``,
-``index`` (build) and ``train``. A trial is one command that ends by SIGKILL, or whose files may not
-grow beyond a random size, and the same command again. It fails if a file under its final name is
-not whole, if the second command does not end with the bytes of a command that nobody disturbed, if
-a document is lost or there twice, or if a file is left over."""
+``python -m tests.torture.kills [--count N] [--disks N] [--seed N] [COMMAND ...]`` tries
+``annotate``, ``run``, ``index`` (build) and ``train``. A trial is one command that is disturbed,
+and the same command again. The first ends by SIGKILL; or its files may not grow beyond a random
+size; or its disk has a random size; or its disk cannot be written any more from a random moment on.
+The two last kinds mount a file system of memory, which root alone may do. A trial fails if a file
+under its final name is not whole, if a command that is not killed does not end in one sentence, if
+the second command does not end with the bytes of a command that nobody disturbed, if a document is
+lost or there twice, or if a file is left over.
+
+``python -m studies.speed.killed_project`` kills a service while three curators and a reviewer
+decide."""
 
 from __future__ import annotations
 
@@ -18,7 +24,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,6 +65,13 @@ reader = "table"
 type = "Disease"
 columns = { id = "id", name = "name" }
 """
+KINDS = {
+    "seconds": "killed",
+    "room": "a file too long",
+    "disk": "a full disk",
+    "locked": "a disk that cannot be written",
+}
+LARGE = 1 << 30  # bytes
 Content = dict[str, bytes]
 
 
@@ -166,30 +181,91 @@ def faults(command: Command, out: Path, expected: Content) -> list[str]:
     return wrong
 
 
-def attempt(
-    folder: Path, command: Command, expected: Content, *, seconds: float = 0.0, room: int = 0
-) -> list[str]:
+@dataclass(frozen=True, kw_only=True)
+class Disturbance:
+    """What happens to a command; 0 for nothing.
+
+    Attributes:
+        seconds: after which it is killed.
+        room: bytes of its largest file.
+        disk: bytes of its disk.
+        locked: seconds after which its disk cannot be written any more.
+    """
+
+    seconds: float = 0.0
+    room: int = 0
+    disk: int = 0
+    locked: float = 0.0
+
+
+def mount(*options: str) -> bool:
+    """Mounts a file system; returns whether it worked."""
+    return subprocess.run(["mount", *options], check=False, capture_output=True).returncode == 0
+
+
+@contextmanager
+def disk_at(place: Path, size: int) -> Iterator[None]:
+    """A disk of so many bytes, in memory."""
+    if not mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)):
+        raise SystemExit("mount failed")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def lock_disk(process: subprocess.Popen[bytes], place: Path, seconds: float) -> None:
+    """Lets nothing more be written after some seconds, as soon as no file is open for that."""
+    time.sleep(seconds)
+    while process.poll() is None and not mount("-o", "remount,ro", str(place)):
+        time.sleep(0.002)
+
+
+def disturb(folder: Path, command: Command, out: Path, by: Disturbance) -> list[str]:
+    """Runs a command that is disturbed; returns what is wrong with how it ends."""
+    process = started(folder, command, out, room=by.room)
+    if by.locked:
+        lock_disk(process, out.parent, by.locked)
+    try:
+        said = process.communicate(timeout=by.seconds or None)[1].decode()
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return []
+    finally:
+        if by.disk or by.locked:
+            mount("-o", f"remount,rw,size={LARGE}", str(out.parent))
+    if process.returncode not in (0, 2):
+        return [f"ended with {process.returncode}: {said[-300:]}"]
+    is_fault = process.returncode == 2 and ("Traceback" in said or "internal error" in said)
+    return [said[-300:]] if is_fault else []
+
+
+def attempt(folder: Path, command: Command, expected: Content, by: Disturbance) -> list[str]:
     """Disturbs a command, and gives it again; returns what is wrong.
 
     Args:
         folder: of the inputs.
         command: to disturb.
         expected: content of its output if nobody disturbs it.
-        seconds: after which it is killed; 0 for never.
-        room: bytes of its largest file; 0 for any number.
+        by: what disturbs it.
     """
     place = Path(tempfile.mkdtemp(dir=folder))
-    out, wrong = place / "out", list[str]()
-    process = started(folder, command, out, room=room)
     try:
-        said = process.communicate(timeout=seconds or None)[1].decode()
-        if process.returncode not in (0, 2):
-            wrong.append(f"ended with {process.returncode}: {said[-300:]}")
-        if process.returncode == 2 and ("Traceback" in said or "internal error" in said):
-            wrong.append(said[-300:])
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
+        if not (by.disk or by.locked):
+            return attempt_in(place, folder, command, expected, by)
+        with disk_at(place, by.disk or LARGE):
+            return attempt_in(place, folder, command, expected, by)
+    finally:
+        shutil.rmtree(place)
+
+
+def attempt_in(
+    place: Path, folder: Path, command: Command, expected: Content, by: Disturbance
+) -> list[str]:
+    """The same in an empty folder."""
+    out = place / "out"
+    wrong = disturb(folder, command, out, by)
     is_file = command.content is files_of and command.documents
     if (is_file or command.again) and out.exists():  # under its final name an output is whole
         wrong += [f"before: {one}" for one in faults(command, out, expected)]
@@ -199,12 +275,32 @@ def attempt(
         wrong.append(f"did not go on: {said[-300:]}")
     wrong += faults(command, out, expected)
     wrong += [f"{path.name} is left" for path in place.iterdir() if path != out]
-    shutil.rmtree(place)
     return wrong
 
 
+def disturbances(
+    draw: random.Random, *, count: int, disks: int, seconds: float, files: Sequence[int]
+) -> Iterator[Disturbance]:
+    """Draws what happens.
+
+    Args:
+        draw: chance.
+        count: of kills.
+        disks: of each other kind.
+        seconds: that the command takes.
+        files: sizes of its files in bytes.
+    """
+    for _ in range(count):
+        yield Disturbance(seconds=draw.uniform(0.2, 1) * seconds)
+    for _ in range(disks):
+        yield Disturbance(room=draw.randrange(1, max(files)))
+    for _ in range(disks if os.geteuid() == 0 else 0):
+        yield Disturbance(disk=draw.randrange(4_096, sum(files)))
+        yield Disturbance(locked=draw.uniform(0.2, 1) * seconds)
+
+
 def try_command(
-    folder: Path, name: str, command: Command, *, count: int, draw: random.Random
+    folder: Path, name: str, command: Command, *, count: int, disks: int, draw: random.Random
 ) -> int:
     """Disturbs a command many times; returns the number of trials in which something was wrong."""
     begun, whole = time.monotonic(), folder / f"whole-{name}"
@@ -212,24 +308,18 @@ def try_command(
     if process.wait():
         raise SystemExit(f"{name} fails: {process.communicate()[1].decode()}")
     taken, expected = time.monotonic() - begun, command.content(whole)
-    largest = (
-        max(path.stat().st_size for path in whole.rglob("*") if path.is_file())
-        if whole.is_dir()
-        else 0
-    )
-    largest = largest or whole.stat().st_size
-    bad = 0
-    for number in range(2 * count):
-        kinds = (
-            {"seconds": draw.uniform(0.2, 1) * taken}
-            if number < count
-            else {"room": draw.randrange(1, largest)}
-        )
-        wrong = attempt(folder, command, expected, **kinds)  # type: ignore[arg-type]
+    paths = [path for path in (whole, *whole.rglob("*")) if path.is_file()]
+    sizes = [path.stat().st_size for path in paths]
+    done, bad = Counter[str](), 0
+    for by in disturbances(draw, count=count, disks=disks, seconds=taken, files=sizes):
+        wrong = attempt(folder, command, expected, by)
+        (kind,) = (one for one in KINDS if getattr(by, one))
+        done[KINDS[kind]] += 1
         bad += bool(wrong)
         for one in wrong:
-            say(f"{name}, {kinds}: {one}")
-    say(f"{name}: {count} kills and {count} times no room, {bad} with a fault")
+            say(f"{name}, {by}: {one}")
+    counted = ", ".join(f"{count} times {kind}" for kind, count in done.items())
+    say(f"{name}: {counted}; {bad} with a fault")
     return bad
 
 
@@ -243,14 +333,17 @@ def main() -> int:
     """Tries the commands; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("commands", nargs="*")
-    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--count", type=int, default=100, help="of kills")
+    parser.add_argument("--disks", type=int, default=30, help="of each other kind")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         commands, draw = prepare(Path(place)), random.Random(args.seed)
         names = args.commands or list(commands)
         bad = [
-            try_command(Path(place), one, commands[one], count=args.count, draw=draw)
+            try_command(
+                Path(place), one, commands[one], count=args.count, disks=args.disks, draw=draw
+            )
             for one in names
         ]
     return int(any(bad))

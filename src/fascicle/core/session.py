@@ -7,6 +7,7 @@ run at once if the network allows it.
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -219,6 +220,8 @@ class OnnxSession:
         """
         if self._process == os.getpid():
             return
+        # No end of the session of the parent: it waits for what threads of the parent held.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._session))
         self._lock, self._process, self._alone = Lock(), os.getpid(), False
         self._open_alone()
 

@@ -22,11 +22,13 @@ from fascicle.verbs.tasks.run import retry
 
 Write = Callable[[Sequence[str]], Path]
 STEP = """
-import json, sys, time
+import json, os, sys, time
 print(json.dumps({"fascicle_step": 1, "name": "slow", "fingerprint": "1"}), flush=True)
 for line in sys.stdin:
     documents = json.loads(line)["documents"]
     time.sleep(0.004 * len(documents))
+    while documents[-1]["id"] == "d999" and not os.path.exists(__file__ + ".go"):
+        time.sleep(0.01)
     print(json.dumps({"patches": [{} for _ in documents]}), flush=True)
 """
 
@@ -62,9 +64,10 @@ def test_a_second_run_that_is_refused_does_not_end_the_first(
     (tmp_path / "step.py").write_text(STEP, encoding="utf-8")
     command = json.dumps([sys.executable, "-I", "-S", str(tmp_path / "step.py")])
     (tmp_path / "pipeline.toml").write_text(
-        f'[[steps]]\nkind = "process"\ncommand = {command}\n', encoding="utf-8"
+        f'[[steps]]\nkind = "process"\ncommand = {command}\nseconds = 600\n[limits]\nseconds = 600\n',
+        encoding="utf-8",
     )
-    chance, refused = random.Random(times), 0
+    chance, go = random.Random(times), tmp_path / "step.py.go"
     for turn in range(times):
         out = tmp_path / f"out-{turn}"
         first = begun(tmp_path, str(out))
@@ -72,16 +75,17 @@ def test_a_second_run_that_is_refused_does_not_end_the_first(
             time.sleep(0.01)
         time.sleep(chance.uniform(0, 2))
         second = begun(tmp_path, str(out))
-        told, said = second.communicate()[1], first.communicate()[1]
+        told = second.communicate(timeout=300)[1]
+        go.touch()  # lets the first end
+        said = first.communicate(timeout=300)[1]
+        go.unlink()
         assert first.returncode == 0, said
-        if second.returncode:  # else the first was done before
-            assert "another run is writing" in told
-            refused += 1
+        assert second.returncode
+        assert "another run is writing" in told
         lines = b"".join(part.read_bytes() for part in sorted(out.glob("part-*"))).splitlines()
         done = [codec.decode(line).id for line in lines]
         assert done == [f"d{number}" for number in range(1_000)]
         assert (out / "_SUCCESS").exists()
-    assert refused
 
 
 def test_a_folder_that_another_run_holds_stays_as_it_is(written: Write, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -371,15 +370,16 @@ def test_a_name_that_a_rule_drops_in_one_source_stays_that_of_another(tmp_path: 
 
 
 KILLED = """
-import sys
+import os, signal, sys, threading
 from tests.support.packs import PARTS
 from tests.terms.pack.test_builder import many
 from fascicle.terms.curation import Curation
 from fascicle.terms.pack.builder import *
 from fascicle.terms.pack.layout import SourceFacts
 def told(step, count):
-    print(step, count, flush=True)
-print("begun", 0, flush=True)
+    if step == sys.argv[2]:
+        threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGKILL)).start()
+told("begun", 0)
 source = PackSource(SourceFacts(name="many"), lambda: many(60_000))
 build([source], BuildSettings(name="many", memory=1), sys.argv[1], parts=PARTS, on_progress=told)
 """
@@ -390,20 +390,10 @@ build([source], BuildSettings(name="many", memory=1), sys.argv[1], parts=PARTS, 
 def test_a_killed_build_leaves_nothing_that_loads(tmp_path: Path, step: str) -> None:
     folder = tmp_path / "pack"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-    with subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(folder)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith(step):
-                time.sleep(0.02)
-                process.send_signal(signal.SIGKILL)
-                break
-        process.stdout.read()
-    assert process.returncode == -signal.SIGKILL
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(folder), step], check=False, env=environment
+    )
+    assert done.returncode == -signal.SIGKILL
     with pytest.raises(PackError):
         Pack.open(folder, normaliser=NORMALISER)
     left = [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
