@@ -103,7 +103,7 @@ def test_a_hub_that_cannot_be_reached_is_told_within_seconds(tmp_path: Path) -> 
     assert "someone/tiny" in done.stdout
     assert "http://127.0.0.1:9" in done.stdout
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
-    assert time.monotonic() - began < 25  # most of it goes to the import of torch
+    assert time.monotonic() - began < 60  # most of it goes to the import of torch
 
 
 @pytest.mark.slow

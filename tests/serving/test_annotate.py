@@ -232,7 +232,7 @@ def test_a_stream_answers_while_it_is_read(served: Standing) -> None:
     head = b"POST /v1/stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
     head += b"Transfer-Encoding: chunked\r\n\r\n"
     line = b'{"text": "pain"}\n'
-    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as sock:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as sock:
         sock.sendall(head)
         for number in range(1, 4):
             sock.sendall(b"%x\r\n%s\r\n" % (len(line), line))

@@ -314,7 +314,7 @@ def test_jobs_are_not_found_by_paths(locked: Standing) -> None:
     ids=["headers", "content", "nothing"],
 )
 def test_slow_clients_keep_nobody_waiting(locked: Standing, start: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", locked.port), timeout=10) as sock:
+    with socket.create_connection(("127.0.0.1", locked.port), timeout=60) as sock:
         sock.sendall(start)
         assert locked.ask("POST", "/v1/annotate", GOOD, BEARER).status == 200
         if start.endswith(b"{"):
@@ -413,7 +413,7 @@ def test_contents_that_do_not_come_give_way(locked: Standing) -> None:
         socks = []
         for _ in range(locked.service.settings.requests + 1):
             socks.append(
-                held.enter_context(socket.create_connection(("127.0.0.1", locked.port), timeout=10))
+                held.enter_context(socket.create_connection(("127.0.0.1", locked.port), timeout=60))
             )
             socks[-1].sendall(head.encode())
         assert locked.ask("GET", "/v1/pipelines", None, BEARER).status == 200
@@ -422,7 +422,7 @@ def test_contents_that_do_not_come_give_way(locked: Standing) -> None:
 
 def test_a_client_that_goes_away_frees_its_place(locked: Standing) -> None:
     for _ in range(5):
-        with socket.create_connection(("127.0.0.1", locked.port), timeout=10) as sock:
+        with socket.create_connection(("127.0.0.1", locked.port), timeout=60) as sock:
             content = json.dumps({"documents": [{"text": "x"}] * 20}).encode()
             sock.sendall(
                 "POST /v1/annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: "

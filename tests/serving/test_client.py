@@ -66,7 +66,7 @@ def rough(port: int, troubles: list[str]) -> Iterator[tuple[int, list[str]]]:
                 return None
             if trouble.isdigit():
                 return self._answer(int(trouble), b"{}", {"Retry-After": "0"})
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
             connection.request(
                 "POST", self.path, content, {"Content-Type": self.headers["Content-Type"]}
             )

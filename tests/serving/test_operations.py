@@ -240,7 +240,7 @@ class _Lines:
     """A stream of lines that stays open."""
 
     def __init__(self, team: Team, who: str) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", team.service.port, timeout=20)
+        self._connection = http.client.HTTPConnection("127.0.0.1", team.service.port, timeout=60)
         self._connection.putrequest("POST", "/v1/stream")
         self._connection.putheader("Authorization", f"Bearer {team.secrets[who]}")
         self._connection.putheader("Content-Type", "application/x-ndjson")

@@ -59,7 +59,7 @@ def test_a_signal_leaves_no_temporary_file(
         assert process.stdout.readline() == b"writing\n"
         assert len(list(tmp_path.iterdir())) == 1
         process.send_signal(number)
-        said = process.communicate(timeout=20)[1]
+        said = process.communicate(timeout=120)[1]
     assert process.returncode == code
     assert list(tmp_path.iterdir()) == []
     assert said.count(b"\n") == 1
@@ -179,7 +179,7 @@ def test_a_pipe_whose_writer_comes_late_and_pauses_is_read_whole(tmp_path: Path)
         [sys.executable, "-c", f"{write} f.write({line!r} * {many}); f.close()"]
     ) as writer:
         done = fascicle("corpus", "convert", tmp_path / "pipe", "--input-format", "plain")
-        assert writer.wait(timeout=20) == 0
+        assert writer.wait(timeout=120) == 0
     assert done.returncode == 0
     assert (line * many).replace("\n", "\\n") in done.stdout
 
@@ -196,7 +196,7 @@ def test_records_come_through_a_pipe(tmp_path: Path, form: str) -> None:
     write = f"open({str(tmp_path / 'pipe')!r}, 'w').write({line!r})"
     with subprocess.Popen([sys.executable, "-c", write]) as writer:
         done = fascicle("corpus", "convert", tmp_path / "pipe", "--input-format", form)
-        assert writer.wait(timeout=20) == 0
+        assert writer.wait(timeout=120) == 0
     if form == "jsonl":
         assert (done.returncode, "--input-format records" in done.stderr) == (2, True)
         return

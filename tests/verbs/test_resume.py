@@ -102,9 +102,9 @@ def start(*argv: object, wait_at: str = "") -> subprocess.Popen[str]:
 
 
 def killed_when(reached: Callable[[], bool], *argv: object) -> None:
-    """Begins a run and kills it at a moment."""
-    process = start(*argv)
-    until = time.monotonic() + 60
+    """Begins a run, and kills it at a moment before its last documents."""
+    process = start(*argv, wait_at="d340")
+    until = time.monotonic() + 300
     while not reached():
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < until

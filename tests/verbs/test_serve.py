@@ -155,7 +155,7 @@ def test_the_demonstration_has_a_page_and_examples() -> None:
             "documents"
         ][0]["document"]
         assert any(one.get("links") for one in document["mentions"])
-        with urllib.request.urlopen(url, timeout=10) as page:
+        with urllib.request.urlopen(url, timeout=60) as page:
             assert page.headers["Content-Type"].startswith("text/html")
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130

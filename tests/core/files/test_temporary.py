@@ -69,7 +69,7 @@ def names(folder: Path) -> set[str]:
 def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, what: str) -> None:
     with writing(tmp_path / "x", what) as process:
         process.send_signal(signal.SIGKILL)
-        process.wait(timeout=20)
+        process.wait(timeout=120)
     (left,) = tmp_path.iterdir()
     assert is_temporary(left.name)
     write(tmp_path / "other")
@@ -80,7 +80,7 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, what: str) 
 def test_an_interrupted_run_leaves_nothing(tmp_path: Path, what: str) -> None:
     with writing(tmp_path / "x", what) as process:
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) != 0
+        assert process.wait(timeout=120) != 0
     assert names(tmp_path) == set()
 
 

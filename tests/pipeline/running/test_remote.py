@@ -211,7 +211,7 @@ def test_a_run_in_an_object_store(store: str, tmp_path: Path) -> None:
 def test_a_killed_run_in_an_object_store_goes_on(
     store: str, written: Write, tmp_path: Path
 ) -> None:
-    path = written([f"x {number}" for number in range(100)])
+    path = written([f"x {number}" for number in range(300)])
     run_of([path], tmp_path / "calm").do()
     program = (
         "import sys; from functools import partial; from poison import *\n"
@@ -226,7 +226,7 @@ def test_a_killed_run_in_an_object_store_goes_on(
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sources)}
     call: list[Any] = [sys.executable, "-c", program, path, f"{store}/killed"]
     driver = subprocess.Popen(call, env=environment)
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 300
     while len(objects(f"{store}/killed") if _exists(f"{store}/killed") else ()) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -234,7 +234,7 @@ def test_a_killed_run_in_an_object_store_goes_on(
     driver.wait()
     folder = RunFolder(f"{store}/killed")
     manifest = folder.manifest()
-    assert 0 < len(list(folder.done(manifest.shards))) < 10
+    assert 0 < len(list(folder.done(manifest.shards))) < len(manifest.shards)
     run_of([path], folder.name, open_pipeline=partial(open_poison, 0.02)).do(resume=True)
     assert objects(f"{store}/killed") == parts(tmp_path / "calm")
 

