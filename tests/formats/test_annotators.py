@@ -149,6 +149,25 @@ def test_no_name_goes_on_behind_a_sentence_set_aside(tmp_path: Path, content: st
     assert found(documents) == [[], []]
 
 
+def test_documents_of_conllu_and_their_ids(tmp_path: Path) -> None:
+    row = "1\t{}\t_\tNOUN\t_\t_\t0\troot\t_\tNER={}\n\n"
+    content = (
+        f"# newdoc id = first one\n# sent_id = 1\n{row.format('Lithium', 'B-Chemical')}"
+        f"# sent_id = 2\n{row.format('Gout', 'B-Disease')}"
+        f"# newdoc\n{row.format('Aspirin', 'B-Chemical')}"
+        f"#newdoc id=third\n# newpar id = p\n{row.format('Zinc', 'B-Chemical')}"
+    )
+    documents = of(tmp_path, "a.conllu", content)
+    assert [one.id for one in documents] == ["first one", "a:2", "third"]
+    assert [one.text for one in documents] == ["Lithium Gout", "Aspirin", "Zinc"]
+    sentences = of(tmp_path, "a.conllu", content, ConllOptions(documents="sentence"))
+    assert [one.id for one in sentences] == ["a:1", "a:2", "a:3", "a:4"]
+    with_mark = of(tmp_path, "b.conllu", "\ufeff" + CONLLU)
+    assert [one.id for one in with_mark] == ["d"]
+    (tagged,) = of(tmp_path, "c.conll", "# newdoc B-T\na O\n")  # a row of three columns
+    assert tagged.text == "# a"
+
+
 def test_a_file_of_one_pair_of_spacy(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.json"):
         assert found(of(tmp_path, name, json.dumps(PAIRS[0]))) == [

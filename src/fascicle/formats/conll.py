@@ -23,7 +23,7 @@ from fascicle.core.files.source import (
 )
 from fascicle.core.tags import TagCensus, is_tag, split_tag, tag_advice, tag_layers
 from fascicle.core.wording import plural
-from fascicle.errors import FormatError, Place, UsageError
+from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.formats.collect import raise_first_error
 from fascicle.formats.conll_documents import (
     STEP,
@@ -42,6 +42,7 @@ from fascicle.formats.tag_names import (
     ConlluRows,
     add_io_prefixes,
     columns_beside_numbers,
+    document_mark,
     is_conllu,
     is_fact,
 )
@@ -66,8 +67,9 @@ class ConllOptions:
         tag_columns: columns of the tags. Several are layers of nested mentions; ``None`` means
             every column but that of the token.
         documents: what is one document: ``"sentence"``, ``"file"``, ``"docstart"`` (what stands
-            between ``-DOCSTART-`` lines), or ``"auto"``: docstart if the file has two such lines or
-            more (a single one at the top marks nothing), else sentence.
+            between ``-DOCSTART-`` lines, or behind ``# newdoc`` and ``#begin document``), or
+            ``"auto"``: docstart if the file has such lines (a single ``-DOCSTART-`` at the top
+            marks nothing), else sentence.
         bare: tags are types without a prefix (``person``), and ``O``; neighbours of one type are
             one mention.
         comment: lines that begin with this are skipped; by default facts about a sentence or a
@@ -124,7 +126,8 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
     """Streams the documents of a CoNLL file.
 
     Columns are separated by TAB if the first line of the file with a token has one, else by blanks.
-    Ids are ``<name>`` for a file that is one document, else ``<name>:1`` and so on. A row with a
+    Ids are those of ``# newdoc id`` lines, ``<name>`` for a file that is one document, else
+    ``<name>:1`` and so on. A row with a
     tag but without a token gets the token U+FFFD (the replacement character), so that the number of
     rows stays the same; an event reports it.
 
@@ -139,8 +142,8 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
     mode = document_mode(source, options.documents)
     census = report.tags.setdefault(source.path, TagCensus())
     parser = _Parser(source, options)
-    for number, block in enumerate(group_sentences(parser.sentences(), mode), 1):
-        identifier = source.name if mode == "file" else f"{source.name}:{number}"
+    for number, (name, block) in enumerate(group_sentences(parser.sentences(), mode), 1):
+        identifier = source.name if mode == "file" else name or f"{source.name}:{number}"
         with report.aside.one():
             document = make_document(
                 identifier, raise_first_error(block), census, unbroken=not parser.breaks
@@ -154,8 +157,8 @@ _Row = tuple[str, list[str]]  # token; its tag in each layer
 
 
 class _Parser:
-    """Parser from lines to sentences: ``None`` for a ``-DOCSTART-`` line, an error for a
-    sentence with a bad row.
+    """Parser from lines to sentences: the id of a document for a line that begins one, an error
+    for a sentence with a bad row.
     """
 
     def __init__(self, source: Source, options: ConllOptions) -> None:
@@ -186,7 +189,7 @@ class _Parser:
                 if end.startswith(BEGIN):
                     self._of_row = Conll2012Rows()
                 self.breaks += 1
-                yield None
+                yield document_mark(end) or ""
 
     def _groups(self) -> Iterator[tuple[list[Line], str | None]]:
         """Yields lines between blank lines and marks; and the mark behind them, which is empty for
@@ -201,14 +204,14 @@ class _Parser:
                 if isinstance(line, str) and line[:1] in _MAY_BREAK
             ]:
                 bare = line_text(block[at]).strip(" \t")
-                if bare and not bare.startswith((DOCSTART, BEGIN)):
+                if bare and document_mark(bare) is None:
                     continue
                 yield [*group, *block[start:at]], bare
                 group, start = [], at + 1
             group += block[start:]
         yield group, None
 
-    def _sentence(self, lines: list[Line], first: int) -> ParsedSentence:
+    def _sentence(self, lines: list[Line], first: int) -> TaggedSentence | InputError | None:
         """Returns the sentence of consecutive lines, or its error; ``None`` if they are comments.
 
         Args:
@@ -252,7 +255,9 @@ class _Parser:
             rows.append(row)
         return None
 
-    def _end_sentence(self, rows: list[_Row], error: FormatError | None) -> ParsedSentence:
+    def _end_sentence(
+        self, rows: list[_Row], error: FormatError | None
+    ) -> TaggedSentence | InputError:
         """Returns a sentence, or its error; the first one sets the number of columns of a row to
         the most frequent.
         """

@@ -20,15 +20,16 @@ from fascicle.core.tags import TagCensus
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.collect import TokenMention, join_tokens, read_tags
-from fascicle.formats.tag_names import BEGIN, DOCSTART
+from fascicle.formats.tag_names import BEGIN, DOCSTART, document_mark
 
 STEP: Final = "conll"
 _BLOCK: Final = 2**18  # bytes
+_MARKS: Final = (DOCSTART.encode(), BEGIN.encode(), b"newdoc")
 # A "sentence" beyond this, in a file without one blank line, is a stream whose source did not mark
 # sentences.
 _ONE_STREAM: Final = 1000
 TaggedSentence = tuple[list[str], list[list[str]]]  # tokens; for each layer its tags
-ParsedSentence = TaggedSentence | InputError | None
+ParsedSentence = TaggedSentence | InputError | str  # text: a document of this id begins
 
 
 def document_mode(source: Source, documents: str) -> str:
@@ -61,42 +62,49 @@ def document_mode(source: Source, documents: str) -> str:
 
 
 def _marks(source: Source) -> Iterator[bool]:
-    mark, begin = DOCSTART.encode(), BEGIN.encode()
     # bytes are faster; the main reading decodes and checks them
     with open_bytes(source.path) as stream:
         block = stream.readline(MAX_LINE)
         if source.is_utf8 and not bom_encoding(block):
             while block:
-                is_marked = mark in block or begin in block
+                is_marked = any(mark in block for mark in _MARKS)
                 for part in re.split(rb"[\r\n]", block) if is_marked else ():
-                    yield mark in part[: len(mark) + 3]  # a byte order mark may come before it
-                    if part.startswith(begin):
-                        yield from (True, True)  # one document is one here, too
+                    yield from _count_marks(part.decode(errors="replace"))
                 block = stream.read(_BLOCK) + stream.readline(MAX_LINE)
             return
     quiet = replace(source, told=None)
-    yield from (
-        isinstance(line, str) and line.startswith(DOCSTART)
-        for _, line in read_lines_or_errors(quiet)
-    )
+    for _, line in read_lines_or_errors(quiet):
+        yield from _count_marks(line) if isinstance(line, str) else ()
+
+
+def _count_marks(line: str) -> tuple[bool, ...]:
+    """Returns a true value for each mark that a line counts as."""
+    line = line.removeprefix("\ufeff")
+    if document_mark(line) is None:
+        return ()
+    return (True,) if line.startswith(DOCSTART) else (True, True)  # one document is one here
 
 
 def group_sentences(
     sentences: Iterator[ParsedSentence], mode: str
-) -> Iterator[list[TaggedSentence | InputError]]:
-    """Yields the sentences of each document, where ``mode`` is that of `document_mode`."""
+) -> Iterator[tuple[str, list[TaggedSentence | InputError]]]:
+    """Yields the id of each document, empty where the file gives none, and its sentences; ``mode``
+    is that of `document_mode`.
+    """
     if mode == "sentence":
-        yield from ([sentence] for sentence in sentences if sentence is not None)
+        yield from (("", [sentence]) for sentence in sentences if not isinstance(sentence, str))
         return
+    identifier = ""
     block: list[TaggedSentence | InputError] = []
     for sentence in sentences:
-        if sentence is not None:
+        if not isinstance(sentence, str):
             block.append(sentence)
-        elif mode == "docstart" and block:
-            yield block
-            block = []
+        elif mode == "docstart":
+            if block:
+                yield identifier, block
+            identifier, block = sentence, []
     if block:
-        yield block
+        yield identifier, block
 
 
 def make_document(

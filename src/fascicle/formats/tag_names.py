@@ -153,6 +153,7 @@ DOCSTART: Final = "-DOCSTART-"
 _END: Final = "#end document"
 # Lines of facts about a sentence or a document; another line that begins with # may be a token.
 _FACT: Final = re.compile(r"#\s?(?:[\w.:-]+\s*=\s|(?:newdoc|newpar)\b)")
+_NEWDOC: Final = re.compile(r"#\s?newdoc\b(?:\s+id\s*=\s*(?P<id>.*\S))?")
 _BRACKETS: Final = re.compile(r"(?:\((?P<kind>[^()*]+))?\*?(?P<end>\))?")
 _NUMBER: Final = re.compile(r"\d+(?P<part>[-.]\d+)?")
 # prefix of a token -> those of its first word, the words between, and its last word
@@ -160,6 +161,16 @@ _PARTS: Final = MappingProxyType(
     {"B": "BII", "I": "III", "E": "IIE", "L": "IIL", "S": "BIE", "U": "BIL"}
 )
 _NAMED: Final = re.compile(r"(?:^|\|)(?:NE|NER|Entity|entity|ner|ne)=([^|]*)")
+
+
+def document_mark(line: str) -> str | None:
+    """Returns the id that a line gives to the document which begins there, empty where it gives
+    none; ``None`` if no document begins.
+    """
+    if line.startswith((DOCSTART, BEGIN)):
+        return ""
+    mark = _NEWDOC.match(line)
+    return mark["id"] or "" if mark and not is_tag(line.split()[-1]) else None
 
 
 def is_fact(line: str) -> bool:
