@@ -472,6 +472,25 @@ def test_text_that_stands_for_its_letters(tmp_path: Path) -> None:
     assert of(tmp_path, printed(content)).text == "Lithium helps"
 
 
+_ARTIFACT = b"/Artifact << /Type /Pagination >> BDC BT /F1 8 Tf 54 %d Td (%s) Tj ET EMC "
+
+
+def test_a_head_that_is_marked_on_one_page_is_left_out(tmp_path: Path) -> None:
+    body = b"BT /F1 10 Tf 54 600 Td (Body text of lithium) Tj 0 -12 Td (and tremor.) Tj ET "
+    head, foot = _ARTIFACT % (770, b"A head"), _ARTIFACT % (30, b"Page 1")
+    other = b"BT /F1 10 Tf 54 600 Td (Second page.) Tj ET"
+    found = of(tmp_path, printed(head + body + foot, other))
+    assert found.text == "Body text of lithium and tremor. Second page."
+    (event,) = found.events
+    assert event.kind == "note"
+    assert "2 running heads" in event.message
+
+
+def test_a_page_that_is_marked_as_no_content_is_read(tmp_path: Path) -> None:
+    found = of(tmp_path, printed(_ARTIFACT % (600, b"Lithium and tremor")))
+    assert found.text == "Lithium and tremor"
+
+
 def test_comments_and_fields_of_forms_are_counted(tmp_path: Path) -> None:
     notes = (
         b"/Annots [<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (A comment) >> "

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -41,6 +41,8 @@ _WITH_DOT: Final = MappingProxyType({"ı": "i", "ȷ": "j"})
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _THICK: Final = 3.0  # units: a line that is drawn is thinner
 _MOST_RULES: Final = 2_000  # of a page; one with more has a drawing
+_ENDS: Final = 300  # objects at the start and the end of a page, where running heads are written
+_LONGEST: Final = 128  # bytes of the name of a mark
 _EMPTY: Final = 2  # bytes of an empty text of PDFium
 _HYPHENS: Final = frozenset("\x02\ufffe")  # what PDFium makes of a hyphen at the end of a line
 
@@ -58,7 +60,8 @@ class Page(NamedTuple):
     """Page: the pieces of its lines in the order of the file, its height as it is read, and what
     else it has.
 
-    ``rules`` are level lines that are drawn, and the upper and lower sides of boxes.
+    ``rules`` are level lines that are drawn, and the upper and lower sides of boxes; ``artifacts``
+    is the number of lines that the file marks as no content.
     """
 
     pieces: list[PrintedPiece]
@@ -66,12 +69,15 @@ class Page(NamedTuple):
     has_pictures: bool
     left_out: Counter[str]
     rules: list[PrintedPiece]
+    artifacts: int
 
 
 def letters_of(page: Any) -> Page:
     """Returns the pieces of lines of a page of PDFium, and counts what is not read."""
     left_out = Counter(_notes(page))
-    pieces = whole_lines(_with_caps(_pieces(_with_accents(_signs(page, left_out)))))
+    artifacts: set[int] = set()
+    signs = _signs(page, left_out, artifacts)
+    pieces = whole_lines(_with_caps(_pieces(_with_accents(signs))))
     left, bottom, right, top = page.get_bbox()
     turn = sum(turns_of(pieces)[:1])
     return Page(
@@ -80,6 +86,7 @@ def letters_of(page: Any) -> Page:
         has_pictures=next(page.get_objects(max_depth=2), None) is not None,
         left_out=left_out,
         rules=list(islice(_rules(page, turn), _MOST_RULES)),
+        artifacts=len(artifacts),
     )
 
 
@@ -213,17 +220,34 @@ def _is_above(letter: PrintedPiece, line: PrintedPiece) -> bool:
     )
 
 
-def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, PrintedPiece | None]]:
+def _signs(
+    page: Any, left_out: Counter[str], artifacts: set[int]
+) -> Iterator[tuple[str, PrintedPiece | None]]:
     """Yields the characters of a page with their places; those without a place are blanks
     between words and lines.
+
+    Args:
+        page: the page.
+        left_out: counts what is not read.
+        artifacts: receives the places of lines that the file marks as no content.
     """
     raw, text = pdfium().raw, page.get_textpage()
     rectangle, sides = raw.FS_RECTF(), page.get_bbox()
+    marked = _artifacts(page, raw)
+    marked_sides = sorted(set(marked.values()))
     for number, sign in _characters(text):
         if raw.FPDFText_IsGenerated(text, number) == 1 and sign != "-":
             yield sign if sign.isspace() else " ", None
         elif raw.FPDFText_GetLooseCharBox(text, number, ctypes.byref(rectangle)):
-            quarters = _quarters(text, number)
+            middle = (rectangle.bottom + rectangle.top) / 2
+            if (
+                any(bottom < middle < top for bottom, top in marked_sides)
+                and _address(raw.FPDFText_GetTextObject(text, number)) in marked
+            ):
+                artifacts.add(round(middle))
+                yield "\n", None
+                continue
+            quarters = _quarters(text, number, raw)
             is_straight = abs(quarters - round(quarters)) < _SLANT
             is_inside = _is_inside(rectangle, sides)
             if sign.isspace() or (is_straight and is_inside):
@@ -233,9 +257,39 @@ def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, PrintedPiec
                 left_out["slanted signs" if is_inside else "signs outside of the page"] += 1
 
 
-def _quarters(text: Any, number: int) -> float:
+def _artifacts(page: Any, raw: Any) -> dict[int, tuple[float, float]]:
+    """Returns the lower and upper sides of what the file marks as no content (ISO 32000-1,
+    14.8.2.2), as running heads are, by address; nothing if it is most of the page.
+    """
+    known: dict[int, bool] = {}  # by address: one mark may be that of many objects
+    places: dict[int, tuple[float, float]] = {}
+    count = raw.FPDFPage_CountObjects(page)
+    for at in chain(range(min(count, _ENDS)), range(max(_ENDS, count - _ENDS), count)):
+        item = raw.FPDFPage_GetObject(page, at)
+        for number in range(raw.FPDFPageObj_CountMarks(item)):
+            mark = raw.FPDFPageObj_GetMark(item, number)
+            if (place := _address(mark)) not in known:
+                known[place] = _mark_name(mark, raw) == "Artifact"
+            if known[place]:
+                _, bottom, _, top = sides = [ctypes.c_float() for _ in range(4)]
+                raw.FPDFPageObj_GetBounds(item, *map(ctypes.byref, sides))
+                places[_address(item)] = bottom.value, top.value
+    return places if 2 * len(places) <= count else {}
+
+
+def _address(item: Any) -> int:
+    return ctypes.addressof(item.contents) if item else 0
+
+
+def _mark_name(mark: Any, raw: Any) -> str:
+    name, size = ctypes.create_string_buffer(_LONGEST), ctypes.c_ulong()
+    place = ctypes.cast(name, ctypes.POINTER(ctypes.c_ushort))
+    raw.FPDFPageObjMark_GetName(mark, place, _LONGEST, ctypes.byref(size))
+    return name.raw[: min(size.value, _LONGEST)].decode("utf-16-le", "replace").rstrip("\0")
+
+
+def _quarters(text: Any, number: int, raw: Any) -> float:
     """Returns by how many quarters the line of a character is turned, whatever its slant."""
-    raw = pdfium().raw
     quarters: float = raw.FPDFText_GetCharAngle(text, number) / (math.pi / 2)
     if abs(quarters - round(quarters)) < _SLANT:
         return quarters

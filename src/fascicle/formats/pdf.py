@@ -404,9 +404,10 @@ def _events(printed: _PrintedText, pages: Sequence[Page]) -> Iterator[Event]:
         )
         yield make_event("parts-left-out", step=_STEP, message=message)
     yield from unread_parts(sum((page.left_out for page in pages), Counter()), step=_STEP)
-    if printed.left_out:  # a note, for nearly every paper has some
+    heads = printed.left_out + sum(page.artifacts for page in pages)
+    if heads:  # a note, for nearly every paper has some
         what = plural(
-            printed.left_out,
+            heads,
             "running head or page number",
             "running heads and numbers of pages and lines",
         )
