@@ -136,3 +136,9 @@ def test_as_dict_is_json() -> None:
     }  # fmt: skip
     assert found["types"]["Cell"]["fp"] == 1
     assert (found["documents"], found["missing_documents"], found["zero_rule"]) == (2, 1, "zero")
+
+
+def test_equal_counts_of_many_documents_are_one_object() -> None:
+    gold = {str(number): [Mention(((0, 1 + number),), "Gene")] for number in range(3)}
+    found = score(gold, gold)
+    assert len({id(counts) for counts in found.by_document.values()}) == 1

@@ -18,9 +18,9 @@ Other rules of matching are in ``fascicle.evaluation.scoring.rules``. The conven
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Literal, cast
 
 from fascicle.core.arguments import check_argument
@@ -248,24 +248,26 @@ def score_rules(
         check_argument(side, Mapping, name=name, means=means)
     _check_rules(rules, zero_rule)
     missing = check_documents(gold.keys(), predicted.keys(), allow_missing=allow_missing)
-    gold_sets, gold_duplicates = _sets(gold, side="gold")
-    predicted_sets, predicted_duplicates = _sets(predicted, side="predictions")
-    scores = {}
-    for rule in rules:
-        compared = {
-            identifier: _compare(keys, predicted_sets.get(identifier, set()), rule=rule)
-            for identifier, keys in gold_sets.items()
-        }
-        scores[rule] = scores_of(
-            compared,
+    golds, predictions = _Side("gold", gold), _Side("predictions", predicted)
+    compared: dict[RuleName, dict[str, dict[str, Counts]]] = {rule: {} for rule in rules}
+    for identifier in gold:
+        keys = golds.identities(identifier), predictions.identities(identifier)
+        for rule, counts in _compare(*keys, rules=rules):
+            compared[rule][identifier] = counts
+    golds.refuse_several_sources()
+    predictions.refuse_several_sources()
+    return {
+        rule: scores_of(
+            compared.pop(rule),
             typed=compares_types(rule),
-            duplicates_gold=gold_duplicates,
-            duplicates_predicted=predicted_duplicates,
+            duplicates_gold=golds.duplicates,
+            duplicates_predicted=predictions.duplicates,
             missing=missing,
             zero_rule=zero_rule,
             rule=rule,
         )
-    return scores
+        for rule in dict.fromkeys(rules)
+    }
 
 
 def _check_rules(rules: Iterable[RuleName], zero_rule: ZeroRule) -> None:
@@ -295,27 +297,51 @@ def scores_of(compared: Mapping[str, Mapping[str, Counts]], *, typed: bool, **fa
     )
 
 
-def _compare(gold: set[Identity], predicted: set[Identity], *, rule: RuleName) -> dict[str, Counts]:
-    """Type -> counts of one document; the type is empty under a rule without types."""
-    gold_counts, predicted_counts = (_tally(side, rule) for side in (gold, predicted))
-    if gold == predicted:
-        matches: Mapping[str, int] = gold_counts  # whatever the rule, each matches itself
-    elif rule == "strict":
-        matches = _tally(gold & predicted, rule)
-    else:
-        matches = count_matches(gold, predicted, rule=rule) if gold and predicted else {}
-    pairs = ((name, matches.get(name, 0)) for name in gold_counts | predicted_counts)
+def _compare(
+    gold: set[Identity], predicted: set[Identity], *, rules: Sequence[RuleName]
+) -> Iterator[tuple[RuleName, dict[str, Counts]]]:
+    """Yields for each rule type -> counts of one document; the type is empty under a rule without
+    types.
+    """
+    hits = gold & predicted
+    strict = _counts_by_type(gold, predicted, _tally(hits, "strict"), rule="strict")
+    is_same = not (gold - hits and predicted - hits)  # nothing is left that could match
+    for rule in rules:
+        if rule == "strict" or (is_same and compares_types(rule)):
+            yield rule, strict
+        elif is_same:
+            yield rule, _counts_by_type(gold, predicted, _tally(hits, rule), rule=rule)
+        else:
+            matches = count_matches(gold, predicted, rule=rule)
+            yield rule, _counts_by_type(gold, predicted, matches, rule=rule)
+
+
+def _counts_by_type(
+    gold: set[Identity], predicted: set[Identity], matches: Mapping[str, int], *, rule: RuleName
+) -> dict[str, Counts]:
+    golds, predictions = _tally(gold, rule), _tally(predicted, rule)
     return {
-        name: Counts(tp=tp, fp=predicted_counts.get(name, 0) - tp, fn=gold_counts.get(name, 0) - tp)
-        for name, tp in pairs
+        name: _counts(
+            tp := matches.get(name, 0), predictions.get(name, 0) - tp, golds.get(name, 0) - tp
+        )
+        for name in golds | predictions
     }
+
+
+@lru_cache(maxsize=1 << 12)
+def _counts(tp: int, fp: int, fn: int) -> Counts:
+    """Returns the same object for the same counts, for most documents have few mentions."""
+    return Counts(tp=tp, fp=fp, fn=fn)
 
 
 def _tally(side: set[Identity], rule: RuleName) -> dict[str, int]:
     """Type -> mentions; all are under the empty string if the rule does not look at types."""
     if not compares_types(rule):
         return {"": len(side)} if side else {}
-    return Counter(type_ for _, type_, _ in side)
+    counts: dict[str, int] = {}
+    for _, type_, _ in side:
+        counts[type_] = counts.get(type_, 0) + 1
+    return counts
 
 
 def _by_type(compared: Mapping[str, Mapping[str, Counts]]) -> dict[str, dict[str, Counts]]:
@@ -335,28 +361,36 @@ def sum_counts(parts: Iterable[Counts]) -> Counts:
     tp = fp = fn = 0
     for counts in parts:
         tp, fp, fn = tp + counts.tp, fp + counts.fp, fn + counts.fn
-    return Counts(tp=tp, fp=fp, fn=fn)
+    return _counts(tp, fp, fn)
 
 
-def _sets(
-    side_of: Mapping[str, Iterable[Mention]], *, side: str
-) -> tuple[dict[str, set[Identity]], int]:
-    """Returns the identities of each document, and how many mentions were left out as
-    duplicates.
+class _Side:
+    """Mentions of the gold or of the predictions, document by document.
+
+    Attributes:
+        duplicates: mentions that were left out, as they were there before.
     """
-    sets, duplicates = {}, 0
-    sources: set[str] = set()
-    for identifier, mentions in side_of.items():
-        checked = _mentions(mentions, identifier, side)
-        sources.update(mention.source for mention in checked)
-        sets[identifier] = identities(identifier, checked)
-        duplicates += len(checked) - len(sets[identifier])
-    if len(sources) > 1:
-        raise InputError(
-            f"the {side} hold mentions of {plural(len(sources), 'source')} "
-            f"({', '.join(sorted(sources))}); a score is about one: choose it with source"
-        )
-    return sets, duplicates
+
+    def __init__(self, name: str, mentions: Mapping[str, Iterable[Mention]]) -> None:
+        self._name, self._mentions = name, mentions
+        self._sources: set[str] = set()
+        self.duplicates = 0
+
+    def identities(self, identifier: str) -> set[Identity]:
+        """Returns the identities of a document."""
+        checked = _mentions(self._mentions.get(identifier, ()), identifier, self._name)
+        self._sources.update(mention.source for mention in checked)
+        keys = identities(identifier, checked)
+        self.duplicates += len(checked) - len(keys)
+        return keys
+
+    def refuse_several_sources(self) -> None:
+        """Raises an error if the mentions are of several sources."""
+        if len(self._sources) > 1:
+            raise InputError(
+                f"the {self._name} hold mentions of {plural(len(self._sources), 'source')} "
+                f"({', '.join(sorted(self._sources))}); a score is about one: choose it with source"
+            )
 
 
 def _mentions(mentions: Iterable[Mention], identifier: str, side: str) -> list[Mention]:
