@@ -75,11 +75,13 @@ class _Candidate(NamedTuple):
 
 class _Counting(NamedTuple):
     """How offsets are counted: from the start of each holder, ``"passage"`` or ``"sentence"``, or
-    of the document if that is empty; and in which unit.
+    of the document if that is empty; in which unit; and whether all texts of annotations with one
+    location fit.
     """
 
     holder: str
     unit: str
+    fits: bool = False
 
 
 def from_entry(entry: BiocDocument, *, at: Place) -> Document:
@@ -202,7 +204,7 @@ def _detect_counting(candidates: Sequence[_Candidate]) -> _Counting:
         for candidate in candidates
         if candidate.annotation.text and len(candidate.annotation.locations) == 1
     ]
-    default = _Counting("", CODE_POINTS)
+    default = _Counting("", CODE_POINTS, fits=True)
     if all(_fits(candidate, default) for candidate in comparable):
         return default
 
@@ -276,8 +278,10 @@ def _add(
         for location in annotation.locations
     ]
     links, raw = read_links(infons)
+    # what was compared already is not compared again
+    expected = None if counting.fits and len(spans) == 1 else annotation.text
     return collector.add(
-        spans, kind, expected=annotation.text, links=links, attributes=(*raw, *infons.items())
+        spans, kind, expected=expected, links=links, attributes=(*raw, *infons.items())
     )
 
 

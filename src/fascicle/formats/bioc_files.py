@@ -96,7 +96,7 @@ def _entry(element: Element, place: Place) -> BiocDocument:
     return BiocDocument(
         id=_child_text(element, "id"),
         infons=_infons(element),
-        passages=[_passage(child, place) for child in element.iterfind("passage")],
+        passages=[_passage(child, place) for child in element.findall("passage")],
         annotations=_annotations(element, place),
         relations=_relations(element),
     )
@@ -105,7 +105,7 @@ def _entry(element: Element, place: Place) -> BiocDocument:
 def _passage(element: Element, place: Place) -> BiocPassage:
     own = _part(element, place)
     return BiocPassage(
-        **own, sentences=[Sentence(**_part(child, place)) for child in element.iterfind("sentence")]
+        **own, sentences=[Sentence(**_part(child, place)) for child in element.findall("sentence")]
     )
 
 
@@ -124,9 +124,9 @@ def _relations(element: Element) -> list[dict[str, Any]]:
     return [
         {
             "infons": _infons(relation),
-            "nodes": [dict(node.attrib) for node in relation.iterfind("node")],
+            "nodes": [dict(node.attrib) for node in relation.findall("node")],
         }
-        for relation in element.iterfind("relation")
+        for relation in element.findall("relation")
     ]
 
 
@@ -138,16 +138,16 @@ def _annotations(element: Element, place: Place) -> list[BiocAnnotation]:
             text=_child_text(child, "text"),
             locations=[
                 Location(_number(at.get("offset", ""), place), _number(at.get("length", ""), place))
-                for at in child.iterfind("location")
+                for at in child.findall("location")
             ],
         )
-        for child in element.iterfind("annotation")
+        for child in element.findall("annotation")
     ]
 
 
 def _infons(element: Element) -> dict[str, str]:
     infons: dict[str, str] = {}
-    for child in element.iterfind("infon"):
+    for child in element.findall("infon"):
         key, value = child.get("key", ""), _text(child)
         # No key should be there twice; where one is, as for two concepts, neither value is lost.
         infons[key] = f"{infons[key]}|{value}" if infons.get(key, value) != value else value
@@ -160,7 +160,7 @@ def _child_text(element: Element, name: str) -> str | None:
 
 
 def _text(element: Element) -> str:
-    return "".join(element.itertext())
+    return "".join(element.itertext()) if len(element) else element.text or ""
 
 
 def _number(text: str, place: Place) -> int:
