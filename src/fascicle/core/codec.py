@@ -84,15 +84,18 @@ _VERSION = msgspec.json.Decoder(_Version)
 def encode(document: Document) -> bytes:
     """Encodes a document as one line of JSON (UTF-8, without the line break)."""
     text = document.text
+    is_extended = document.relations or any(
+        section.attributes for section in document.sections or ()
+    )
+    version = _EXTENDED if is_extended else _SCHEMA
+    if not document.mentions:  # the fields of both classes have the same order
+        return _ENCODER.encode(document)[:-1] + b',"fascicle":%d}' % version
     mentions = [
         MentionRecord(m.spans, m.type, m.text_in(text), m.score, m.source, m.links, m.attributes)
         for m in document.mentions
     ]
     parts = {**msgspec.structs.asdict(document), "mentions": tuple(mentions)}
-    is_extended = document.relations or any(
-        section.attributes for section in document.sections or ()
-    )
-    return _ENCODER.encode(DocumentRecord(**parts, fascicle=_EXTENDED if is_extended else _SCHEMA))
+    return _ENCODER.encode(DocumentRecord(**parts, fascicle=version))
 
 
 def decode(line: bytes | str) -> Document:

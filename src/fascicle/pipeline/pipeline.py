@@ -11,7 +11,16 @@ from fascicle.core.document import Document, Patch, TextInput
 from fascicle.core.stream import to_documents
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, PluginError, RecipeError
-from fascicle.pipeline.runner import Failure, Result, Watch, batches, ignore_progress, run_batch
+from fascicle.pipeline.runner import (
+    APART,
+    DOCUMENTS,
+    Failure,
+    Result,
+    Watch,
+    batches,
+    ignore_progress,
+    run_batch,
+)
 from fascicle.pipeline.steps import LINKED, Recognise
 from fascicle.settings.pipeline import Answer, Limits, refuse_duplicate_steps
 from fascicle.text.segment import all_sentences, segmenter
@@ -177,7 +186,8 @@ class Pipeline:
             PluginError: a step fails at document after document, so that the step is at fault.
         """
         in_a_row = in_a_row or ConsecutiveFailures(self.limits.failures)
-        for batch in batches(documents, characters=self.limits.batch, alone=alone):
+        most = APART if self.apart else DOCUMENTS
+        for batch in batches(documents, characters=self.limits.batch, most=most, alone=alone):
             for result in self.of_batch(batch, watch=watch):
                 in_a_row.see(result)
                 yield result

@@ -16,7 +16,9 @@ from fascicle.core.printed import run_on_printed
 from fascicle.core.stream import answer_each
 from fascicle.core.wording import plural
 
-_DOCUMENTS: Final = 64  # most documents in a batch, for a killed worker loses the batch
+# most documents in a batch, for a killed worker loses the batch; fewer for programs
+DOCUMENTS: Final = 256
+APART: Final = 64
 
 Watch = Callable[[str, Sequence[Document]], None]
 
@@ -70,21 +72,24 @@ def ignore_progress(step: str, documents: Sequence[Document]) -> None:
 
 
 def batches(
-    documents: Iterable[Document], *, characters: int, alone: Container[int] = ()
+    documents: Iterable[Document],
+    *,
+    characters: int,
+    most: int = DOCUMENTS,
+    alone: Container[int] = (),
 ) -> Iterator[list[Document]]:
     """Yields batches of consecutive documents with about the same cost.
 
     Args:
         documents: any number.
         characters: of text in a batch, unless one document is longer.
+        most: documents in a batch.
         alone: places of documents that are a batch of their own.
     """
     batch: list[Document] = []
     size = 0
     for at, document in enumerate(documents):
-        if batch and (
-            size + len(document.text) > characters or len(batch) == _DOCUMENTS or at in alone
-        ):
+        if batch and (size + len(document.text) > characters or len(batch) == most or at in alone):
             yield batch
             batch, size = [], 0
         batch.append(document)

@@ -11,9 +11,11 @@ import pytest
 from poison import LIMITS, Finds, run_of
 
 from fascicle.core.document import Document, Patch
+from fascicle.pipeline import pipeline
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running import plan
 from fascicle.pipeline.running.folder import SAVED
+from fascicle.pipeline.running.places import LocalPlace
 from fascicle.pipeline.running.records import Done, Shard
 from fascicle.pipeline.running.shard_worker import OpenWorker
 from fascicle.settings.pipeline import Limits, Shards
@@ -62,6 +64,8 @@ class Here:
 def run(written: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
     """A run of one shard, as a large run has it."""
     monkeypatch.setattr(plan, "_LEAST", COUNT)
+    monkeypatch.setattr(LocalPlace, "pause", 0.0)
+    monkeypatch.setattr(pipeline, "DOCUMENTS", 64)
     path = written([f"x {number}" for number in range(COUNT)])
 
     def run(out: Path, most: int = 10**9, **changes: object) -> Counter[str]:
@@ -119,17 +123,21 @@ def test_what_is_damaged_of_another_pipeline_or_another_shard_does_not_count(
 def test_first_shards_are_small_and_later_ones_a_share_of_those_before(
     written: Write, tmp_path: Path
 ) -> None:
-    path = written(["x"] * 30_000)
-    shards, _ = plan.plan(
-        [str(path)], run_of([path], tmp_path / "out").reading, Shards(documents=300)
-    )
+    path = written(["x" * 1_400] * 6_000)
+    reading, most = run_of([path], tmp_path / "out").reading, Shards(documents=80)
+    shards, _ = plan.plan([str(path)], reading, most)
     counts = [shard.count for shard in shards]
-    assert sum(counts) == 30_000
+    assert sum(counts) == 6_000
     before = 0
     for count in counts[:-1]:
-        assert count == min(300, max(25, before // 64))
+        assert count == min(80, max(25, before // 64))
         before += count
-    twice, _ = plan.plan(
-        [str(path)], run_of([path], tmp_path / "out").reading, Shards(documents=300)
-    )
-    assert twice == shards
+    assert plan.plan([str(path)], reading, most)[0] == shards
+
+
+def test_short_documents_share_a_shard_until_it_has_text_enough(
+    written: Write, tmp_path: Path
+) -> None:
+    path = written(["x" * 200] * 1_000)
+    shards, _ = plan.plan([str(path)], run_of([path], tmp_path / "out").reading, Shards())
+    assert [shard.count for shard in shards] == [164, 164, 164, 164, 164, 164, 16]

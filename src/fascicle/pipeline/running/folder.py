@@ -313,7 +313,7 @@ class SavedResults:
             f"{SAVED}{shard.name}-{hashlib.sha256(made_by).hexdigest()[:16]}-{{:04d}}.jsonl"
         )
         self._folder, self._is_worth = folder, shard.count > _WORTH
-        self._files, self._lines = 0, list[bytes]()
+        self._files, self._waiting = 0, list[Document]()
         self._since = time.monotonic()
 
     def documents(self) -> dict[str, Document]:
@@ -333,23 +333,24 @@ class SavedResults:
         """Saves a document, at the latest together with some later ones."""
         if not self._is_worth:
             return
-        self._lines.append(codec.encode(document) + b"\n")
+        self._waiting.append(document)
         if (
-            len(self._lines) >= _EVERY
+            len(self._waiting) >= _EVERY
             and time.monotonic() - self._since >= self._folder.place.pause
         ):
-            content = b"".join(self._lines)
+            content = b"".join(codec.encode(document) + b"\n" for document in self._waiting)
             with self._folder.place.written(
                 self._name.format(self._files), durable=False
             ) as stream:
                 stream.write(_digest(content) + b"\n" + content)
             self._files += 1
-            self._lines.clear()
+            self._waiting.clear()
             self._since = time.monotonic()
 
     def remove(self) -> None:
         """Removes the saved results, when the shard has its marker."""
-        self._folder.place.remove([self._name.format(number) for number in range(self._files)])
+        if self._files:
+            self._folder.place.remove([self._name.format(number) for number in range(self._files)])
 
 
 def _digest(content: bytes) -> bytes:

@@ -27,7 +27,7 @@ class LocalPlace:
         pause: seconds of work that are worth a small file.
     """
 
-    pause = 0.0
+    pause = 0.5
 
     def __init__(self, path: Path) -> None:
         """Sets the path; reads nothing yet."""

@@ -80,6 +80,7 @@ def _current_ids(entry: Entry, earlier: IdSet) -> Iterator[str]:
 
 
 _LEAST: Final = 25  # documents in each of the first shards, ...
+_LEAST_TEXT: Final = 1 << 15  # ... with so many characters, for a shard has costs of its own ...
 # ... and of later ones this part of all before them: so the last ones are short for the run
 _SHARE: Final = 64
 _LINE: Final = 1 << 24  # bytes that are kept of a line that could not be read
@@ -204,9 +205,12 @@ class _Building:
         self._hash = hashlib.sha256()
 
     def is_full(self, document: Document) -> bool:
-        characters = self._characters + len(document.text)
-        most = min(self._settings.documents, max(_LEAST, self._before // _SHARE))
-        return bool(self.count) and (characters > self._settings.characters or self.count >= most)
+        is_enough = self.count >= max(_LEAST, self._before // _SHARE)
+        return bool(self.count) and (
+            self._characters + len(document.text) > self._settings.characters
+            or self.count >= self._settings.documents
+            or (is_enough and self._characters >= _LEAST_TEXT)
+        )
 
     def add(self, name: str, document: Document) -> None:
         at = self._seen.get(name, 0)
