@@ -157,6 +157,7 @@ def _of_tool(
         europepmc,
         gate,
         label_studio,
+        papers,
         pubannotation,
     )
 
@@ -177,10 +178,19 @@ def _of_tool(
         return europepmc.from_record(record.value, identifier, meta=meta, source=source)
     if shape.reader == _TITLE:
         return _of_article({**record.value, "paragraphs": ()}, identifier, meta=meta)
-    make = {_ARTICLE: _of_article, gate.STEP: gate.from_record, bigbio.STEP: bigbio.from_record}[
-        shape.reader
-    ]
-    return make(record.value, identifier, meta=meta)
+    try:
+        if shape.reader in (papers.BODY, papers.WORK):
+            parts = papers.PARTS[shape.reader](record.value)
+            return _of_article(parts, identifier, meta=meta)
+        make = {
+            _ARTICLE: _of_article,
+            gate.STEP: gate.from_record,
+            bigbio.STEP: bigbio.from_record,
+            papers.CONTENT: papers.from_content,
+        }[shape.reader]
+        return make(record.value, identifier, meta=meta)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"not in the form of {shape.reader} ({error})") from None
 
 
 def _of_text(

@@ -24,7 +24,10 @@ from fascicle.formats.unread import (
     value_at,
 )
 
-_UNANNOTATED: Final = ("text", "article", "title", "abstract")
+_UNANNOTATED: Final = (
+    *("text", "article", "body-text", "s2orc", "openalex"),
+    *("title", "abstract"),
+)
 _STEP: Final = "jsonl"
 _AS_GIVEN: Final = "as given"
 _PARTS: Final = ("start", "end", "type")

@@ -243,6 +243,21 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             also=("abstract",),
             id="id",
         ),
+        "body-text": JsonShape(
+            reader="body-text",
+            needs=(("body_text", list), ("metadata", dict)),
+            also=("abstract",),
+            id="paper_id",
+        ),
+        "s2orc": JsonShape(
+            reader="s2orc", needs=(("content", dict), ("corpusid", int)), id="corpusid"
+        ),
+        "openalex": JsonShape(
+            reader="openalex",
+            needs=(("abstract_inverted_index", dict),),
+            also=("title",),
+            id="id",
+        ),
         "title": JsonShape(reader="title", needs=(("title", str),), also=("abstract",), id="id"),
         "abstract": JsonShape(text="abstract", id="id"),  # a dump of Semantic Scholar
     }
