@@ -14,7 +14,7 @@ from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError
 from fascicle.loading import load
 from fascicle.terms.dictionary import ENGLISH_STOP_WORDS, OWN, DictionaryEntry
-from fascicle.terms.matcher import Matcher
+from fascicle.terms.matcher import Matcher, read_typed_names
 
 WORDS = [
     "aspirin",
@@ -167,3 +167,11 @@ def test_types_that_cannot_be_types_are_refused(tmp_path: Path, text: str) -> No
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="headings"):
         load(path)
+
+
+def test_rows_whose_cells_are_all_quoted_are_read_without_the_quotes(tmp_path: Path) -> None:
+    (tmp_path / "r.tsv").write_text(
+        '"type"\t"name"\n"Disease"\t"our ""old"" syndrome"\nChemical\t"zm"\n', encoding="utf-8"
+    )
+    entries = [(one.type, one.name) for one in read_typed_names(str(tmp_path / "r.tsv"))]
+    assert entries == [("Disease", 'our "old" syndrome'), ("Chemical", '"zm"')]

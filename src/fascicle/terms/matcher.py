@@ -146,7 +146,7 @@ def read_dictionary(
     for number, line in read_lines(Source(path=path, encoding=options.encoding)):
         if options.header and number == 1:
             continue
-        cells = line.split("\t")
+        cells = _cells(line)
         if line.strip():
             columns.check_width(cells, number)
         if not line.strip() or not cells[options.name_column].strip():
@@ -176,7 +176,7 @@ def read_typed_names(
     """
     _, first = next(read_lines(Source(path=path)), (0, ""))
     options = TsvOptions()
-    if columns := read_headings(first.split("\t")):
+    if columns := read_headings(_cells(first)):
         options = TsvOptions(
             name_column=columns["name"],
             type_column=columns["type"],
@@ -184,6 +184,13 @@ def read_typed_names(
             header=True,
         )
     return check_types(read_dictionary(path, options, report=report), path)
+
+
+def _cells(row: str) -> list[str]:
+    """Returns the cells of a row, without the quotes that R writes around each."""
+    cells = row.split("\t")
+    are_quoted = all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
+    return [cell[1:-1].replace('""', '"') for cell in cells] if are_quoted else cells
 
 
 def pack_dictionary(entries: Iterable[DictionaryEntry]) -> tuple[bytes, int]:
