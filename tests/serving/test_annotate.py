@@ -313,3 +313,22 @@ def test_a_pipeline_is_not_served_without_the_links_that_its_file_asks_for(small
     assert result.document is not None
     assert result.document.mentions
     assert not any(one.links for one in result.document.mentions)
+
+
+def test_some_steps_of_a_pipeline_are_done(served: Standing) -> None:
+    text = {"text": "Aspirin is for headache."}
+
+    def mentions(names: str, document: dict[str, Any] = text) -> list[dict[str, Any]]:
+        (answer,) = served.annotate(document, query=f"?steps={names}").json["documents"]
+        return answer["document"]["mentions"]
+
+    assert {one["source"] for one in mentions("names")} == {"names"}
+    assert not any(one.get("links") for one in mentions("names"))
+    assert any(one.get("links") for one in mentions("names,link"))
+    own = {**text, "mentions": [{"spans": [[0, 7]], "type": "Chemical"}]}
+    (linked,) = mentions("link", own)
+    assert linked["links"]
+    for names, sentence in (("link", "needs mentions"), ("nams", "did you mean 'names'")):
+        reply = served.annotate(text, query=f"?steps={names}")
+        assert reply.status == 422
+        assert sentence in reply.json["detail"]

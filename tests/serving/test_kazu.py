@@ -171,6 +171,11 @@ def test_steps_are_named_in_order(served: Standing) -> None:
     assert served.ask("GET", "/api/steps?pipeline=none").status == 404
 
 
+def test_it_says_that_it_is_there(served: Standing) -> None:
+    reply = served.ask("GET", "/api")
+    assert (reply.status, type(reply.json)) == (200, str)
+
+
 def test_limits_and_tokens_hold() -> None:
     with standing(
         {"poison": Poison()}, ServeSettings(documents=2, text=100, token=TOKEN)

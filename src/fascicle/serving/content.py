@@ -268,14 +268,20 @@ def read_options(request: Request) -> Options:
     Raises:
         ProblemError: a parameter that is not allowed.
     """
-    lists = (request.query_params.getlist(name) for name in ("only", OLDER["only"]))
-    types = set(",".join(chain.from_iterable(lists)).split(","))
+    only, steps = (_names_in(request, *names) for names in (("only", OLDER["only"]), ("steps",)))
     return Options(
         threshold=query_value(request, "threshold", Score, 0.0),
-        only=tuple(sorted(types - {""})),
+        only=tuple(sorted(set(only))),
         links=query_value(request, "links", bool, True),
         candidates=query_value(request, "candidates", Candidates, 0),
+        steps=tuple(steps),
     )
+
+
+def _names_in(request: Request, *names: str) -> list[str]:
+    """Returns the values of parameters, which may be repeated, or have commas between them."""
+    lists = chain.from_iterable(map(request.query_params.getlist, names))
+    return [value for value in ",".join(lists).split(",") if value]
 
 
 def media_type(request: Request, offered: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         links: whether mentions get links; without, the steps that only link are not done.
         candidates: concepts that are told of each mention, the best first; 0 for none.
         find: whether mentions are found; without, the steps that only link are done alone.
+        steps: names of the steps that are done; empty for all.
     """
 
     threshold: float = 0.0
@@ -30,6 +31,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     links: bool = True
     candidates: int = 0
     find: bool = True
+    steps: tuple[str, ...] = ()
 
 
 class Annotate(msgspec.Struct, frozen=True, kw_only=True, tag="annotate"):

@@ -106,10 +106,9 @@ class PipelineWork:
             case Annotate(documents=raw, options=options):
                 documents = [codec.decode(bytes(document)) for document in raw]
                 on_start(documents)
-                without = (
-                    self._others if not options.find else () if options.links else self._only_link
+                results = self.pipeline.of_batch(
+                    documents, without=self._without(options), watch=watch
                 )
-                results = self.pipeline.of_batch(documents, without=without, watch=watch)
                 return Answered(
                     answers=tuple(self._answer(document, options) for document in results)
                 )
@@ -122,6 +121,14 @@ class PipelineWork:
                 return Searched(concepts=tuple(self._search(order)))
             case _:
                 raise TypeError(f"a pipeline does no {type(order).__name__}")
+
+    def _without(self, options: Options) -> frozenset[str]:
+        """Returns the names of the steps that are not done."""
+        if not options.find:
+            return self._others
+        steps = self._only_link | self._others
+        unchosen = steps.difference(options.steps) if options.steps else frozenset()
+        return unchosen if options.links else unchosen | self._only_link
 
     def _answer(self, result: Result, options: Options) -> Answer:
         if result.document is None:

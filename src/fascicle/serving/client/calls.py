@@ -84,12 +84,14 @@ class AnnotateOptions:
         threshold: of mentions.
         only: types of mentions; all by default.
         links: whether the steps that only link are done.
+        steps: names of the steps that are done; all by default.
     """
 
     pipeline: str = ""
     threshold: float = 0.0
     only: Sequence[str] = ()
     links: bool = True
+    steps: Sequence[str] = ()
 
     @property
     def params(self) -> dict[str, Any]:
@@ -97,7 +99,10 @@ class AnnotateOptions:
         values = {
             "pipeline": self.pipeline,
             "threshold": self.threshold or "",
-            "only": self.only if isinstance(self.only, str) else ",".join(self.only),
+            **{
+                name: value if isinstance(value, str) else ",".join(value)
+                for name, value in (("only", self.only), ("steps", self.steps))
+            },
             "links": "" if self.links else "false",
         }
         return {name: value for name, value in values.items() if value != ""}

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Coroutine,
+    Sequence,
+)
 from typing import Any, Final
 
 import msgspec
@@ -42,6 +49,7 @@ from fascicle.serving.records import (
     Answers,
     DocumentAnswer,
     Documents,
+    PipelineFacts,
     RawAnswer,
     RawAnswers,
     RawDocuments,
@@ -60,6 +68,7 @@ _QUERY: Final = (
         type=Candidates,
         means="tell so many concepts of each mention, the best first",
     ),
+    Query(name="steps", type=str, means="do only these steps, separated by commas"),
 )
 _NAMES: Final = tuple(query.name for query in _QUERY)
 
@@ -77,6 +86,8 @@ async def annotate(request: Request, service: Service) -> Response:
     inputs = [
         service.read(bytes(document), name=f"text-{at}") for at, document in enumerate(raw, start=1)
     ]
+    has_mentions = any(isinstance(item, Document) and item.mentions for item in inputs)
+    _check_steps(pool.facts, options.steps, parts={"mentions"} if has_mentions else set())
     answers = await service.annotate(pool, inputs, options)
     request.state.facts = _log_facts(inputs, answers)
     if form == JSON:
@@ -106,6 +117,40 @@ def _pool_and_options(request: Request, service: Service) -> tuple[Pool, Options
             code="unknown-name",
         )
     return pool, options
+
+
+def _check_steps(
+    facts: PipelineFacts | None, names: Sequence[str], *, parts: Collection[str]
+) -> None:
+    """Raises an error for names of steps that do not fit together.
+
+    Args:
+        facts: of the pipeline.
+        names: of the steps to do; all fit if there are none.
+        parts: of documents that are there before.
+
+    Raises:
+        ProblemError: there is no such step, or one needs what none before it gives.
+    """
+    steps = facts.steps if facts else ()
+    known = [step.name for step in steps]
+    if unknown := [name for name in names if name not in known]:
+        raise ProblemError(
+            422,
+            f"there is no step {unknown[0][:100]!r}{typo_hint(unknown[0], known)}; the steps are "
+            f"{', '.join(known) or 'none'}",
+            code="unknown-name",
+        )
+    missing = {part for step in steps for part in step.gives} - {*parts}
+    for step in steps if names else ():
+        if step.name in names:
+            if lacking := sorted(missing.intersection(step.needs)):
+                raise ProblemError(
+                    422,
+                    f"the step {step.name!r} needs {lacking[0]}, which no chosen step before it "
+                    "gives; choose such a step too",
+                )
+            missing -= {*step.gives}
 
 
 async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> Response:
@@ -144,6 +189,7 @@ async def stream(request: Request, service: Service) -> Response:
     check_names(request, _NAMES)
     media_type(request, (NDJSON, JSON))
     pool, options = _pool_and_options(request, service)
+    _check_steps(pool.facts, options.steps, parts={"mentions"})  # each document may have some
     ahead = _Ahead(most=service.settings.queue)
     documents = _documents(_lines(request, service), service)
 

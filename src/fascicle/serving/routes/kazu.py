@@ -99,6 +99,12 @@ async def ls_annotations(request: Request, service: Service) -> Response:
     return json_answer(answer)
 
 
+async def welcome(request: Request, service: Service) -> Response:
+    """Answers with a sentence, as Kazu does."""
+    check_names(request, ())
+    return json_answer("Fascicle answers clients of Kazu under /api/kazu.")
+
+
 async def pipeline_steps(request: Request, service: Service) -> Response:
     """Returns the names of the steps of a pipeline, in order."""
     check_names(request, ("pipeline",))
@@ -312,6 +318,13 @@ ROUTES: Final = (
                 _ONE,
             ),
         )
+    ),
+    Endpoint(
+        method="GET",
+        path="/api",
+        handle=welcome,
+        means="a sentence that says that the service answers, for clients of Kazu",
+        answers=str,
     ),
     Endpoint(
         method="GET",
