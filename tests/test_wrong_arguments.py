@@ -116,7 +116,10 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
         {"documents": [DOCUMENT], "linker": "none", "pack": "none"},
         {"documents": [LIST], "ontology": [""], "pack": [LIST], "linker": [LIST]},
     ),
-    "train": ({"recipe": "none.toml"}, {"folder": [NONE], "threads": [NONE, 3]}),
+    "train": (
+        {"recipe": "none.toml"},
+        {"folder": [NONE], "threads": [NONE, 3], "trackers": [LIST]},
+    ),
 }
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
+
+import msgspec
 
 from fascicle.core.arguments import validate_arguments
 from fascicle.settings.base import Positive
@@ -26,6 +28,7 @@ from fascicle.training.engine.run import Trainee, train
 from fascicle.training.filter.run import prepare_filter
 from fascicle.training.raw.pretraining import prepare_pretraining
 from fascicle.training.recogniser.run import prepare_recogniser
+from fascicle.training.tracking import open_trackers
 from fascicle.training.typer.run import prepare_typer
 
 
@@ -91,6 +94,7 @@ def train_recipe(
     *,
     resume: bool = False,
     threads: Positive | None = None,
+    trackers: Sequence[str] = (),
     listen: Callable[[RunEvent], Any] = lambda event: None,
 ) -> Ended:
     """Trains from beginning to end; like ``run_recipe`` for callers that need only the result.
@@ -100,6 +104,7 @@ def train_recipe(
         folder: of the run; by default that of ``_default_folder``.
         resume: see ``run_recipe``.
         threads: CPU threads; all usable cores by default.
+        trackers: experiment trackers that get the scores, such as ``"tensorboard"``.
         listen: called with every event when it happens.
 
     Returns:
@@ -107,14 +112,17 @@ def train_recipe(
 
     Raises:
         FascicleError: see ``run_recipe``.
+        UsageError: a tracker that cannot be used.
     """
     if isinstance(recipe, str | os.PathLike):
         recipe = read_recipe(recipe)
     use_threads(threads)
     event: RunEvent | None = None
-    for event in run_recipe(
-        recipe, Path(folder) if folder else _default_folder(recipe), resume=resume
-    ):
-        listen(event)
+    place = Path(folder) if folder else _default_folder(recipe)
+    config = msgspec.to_builtins(recipe)
+    with open_trackers(trackers, place, run=recipe.name, config=config) as track:
+        for event in run_recipe(recipe, place, resume=resume):
+            listen(event)
+            track(event)
     assert isinstance(event, Ended)
     return event

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -47,6 +47,8 @@ class Options:
             may be repeated.
         resume: resume from the last checkpoint; if there is nothing to resume, start from the
             beginning.
+        tracker: send the scores to an experiment tracker of accelerate, such as tensorboard or
+            mlflow, whose package is installed; may be repeated.
         json: print the scores as JSON.
     """
 
@@ -56,6 +58,7 @@ class Options:
     set: list[str] = option("--set KEY=VALUE ...")
     resume: bool = option("--resume")
     threads: int | None = THREADS
+    tracker: list[str] = option("--tracker NAME ...")
     json: bool = option("--json")
 
 
@@ -65,7 +68,9 @@ def run(args: Options) -> int:
     if args.seed is not None:
         recipe = msgspec.structs.replace(recipe, seed=args.seed)
     folder = Path(args.output) if args.output else None
-    ended = _trained(recipe, folder, resume=args.resume, threads=args.threads)
+    ended = _trained(
+        recipe, folder, resume=args.resume, threads=args.threads, trackers=args.tracker
+    )
     scores, notes = _end_text(ended, recipe)
     emit(
         {"folder": str(ended.folder), **ended.as_dict()},
@@ -108,7 +113,14 @@ def run_kind(args: Options, *, kind: str, table: str, aim: str) -> int:
     return run(args)
 
 
-def _trained(recipe: AnyRecipe, folder: Path | None, *, resume: bool, threads: int | None) -> Ended:
+def _trained(
+    recipe: AnyRecipe,
+    folder: Path | None,
+    *,
+    resume: bool,
+    threads: int | None,
+    trackers: Sequence[str],
+) -> Ended:
     with explain_missing_extra("train"):
         from tqdm import tqdm
 
@@ -117,7 +129,14 @@ def _trained(recipe: AnyRecipe, folder: Path | None, *, resume: bool, threads: i
     with tqdm(
         unit="step", file=sys.stderr, disable=not terminal, leave=False, dynamic_ncols=True
     ) as bar:
-        return train_recipe(recipe, folder, resume=resume, threads=threads, listen=Watch(bar))
+        return train_recipe(
+            recipe,
+            folder,
+            resume=resume,
+            threads=threads,
+            trackers=trackers,
+            listen=Watch(bar),
+        )
 
 
 class Watch:
