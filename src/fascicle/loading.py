@@ -19,7 +19,15 @@ import fascicle.plugins as plugins
 from fascicle.core.arguments import check_call, to_path_list, validate_arguments
 from fascicle.core.files.intact import check_files
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
-from fascicle.runtime.places import find_model, from_anywhere, is_plugin, pack_folders
+from fascicle.runtime.places import (
+    find_model,
+    from_anywhere,
+    is_plugin,
+    pack_folders,
+    split_zero_shot,
+    types_argument,
+    types_file,
+)
 from fascicle.settings.base import Positive, Share
 from fascicle.settings.choices import Choices, Composition, Opening
 from fascicle.settings.decision import Ends
@@ -47,6 +55,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "biomed"
 _ModelSource = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+_TypesFile = str | os.PathLike[str] | None
 TOGETHER = 1 << 30  # bytes of files up to which ensembles keep all members in memory
 
 
@@ -57,7 +66,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     also: _ModelSource | None = None,
     case: Case = "auto",
     threads: Positive | None = None,
-    types: str | os.PathLike[str] | None = None,
+    types: _ModelSource | None = None,
     device: str | None = None,
     recognition: RecognitionSettings | None = None,
     link: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
@@ -80,7 +89,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             ``.tsv`` or ``.txt`` file (also ``.gz``) with a type, a TAB and a name in each row. Or
             one or several term packs of ``fascicle index build``. Or the name or folder of a
             checkpoint of Hugging Face (extra ``train``), or a predictor of another package
-            (plug-in).
+            (plug-in). Or a zero-shot model: ``gliner:NAME`` or ``gliner2:NAME``, a folder or a name
+            of the hub, with types in words (extras ``gliner``, ``gliner2``).
         also: own names: a dictionary, a term pack, or several. Each name in a text is a mention,
             and mentions of the model that overlap it are left out; of several lists the first
             answers.
@@ -90,6 +100,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         threads: CPU threads of the network; all usable cores by default. ``RAYON_NUM_THREADS``
             limits the tokenizer.
         types: a TOML file of types to look for, in place of those that a ``binder`` was trained on.
+            For a zero-shot model also the words for them, each also as ``WORDS=TYPE``.
         device: ``"cpu"`` (the default), ``"cuda"`` (exports need ``onnxruntime-gpu``), or
             ``"auto"``: a GPU for torch.
         recognition: how names of term packs become mentions.
@@ -104,7 +115,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         only: types of mentions to give out; by default all that the model does not keep apart
             (``decision.apart``).
         threshold: mentions with a lower score are left out; one number, or one for each of some
-            types.
+            types; by default 0, and 0.5 for a zero-shot model.
         variants: also find sequence variants, by rules.
         assertions: also find which mentions are negated, uncertain and so on; true, or a TOML file
             of own cues.
@@ -128,7 +139,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     choices = Choices(
         also=to_path_list(also or (), name="also"),
         case=case,
-        types="" if types is None else os.fspath(types),
+        types=types_argument(types),
         careful=tuple(careful),
         only=tuple(only),
         threshold=dict(threshold) if isinstance(threshold, Mapping) else threshold,
@@ -155,7 +166,8 @@ def check_settings(arguments: Mapping[str, Any]) -> None:
     """
     function, model = inspect.unwrap(load), arguments["model"]
     check_call(function, inspect.signature(function), **arguments)
-    if not (pack_folders(model) or is_dictionary(model) or is_plugin(model)):
+    is_named = is_dictionary(model) or is_plugin(model) or split_zero_shot(model)
+    if not (pack_folders(model) or is_named):
         _ = is_checkpoint(model) or find_model(model)
     _check_own_names(to_path_list(arguments["also"], name="also"))
 
@@ -204,6 +216,7 @@ def open_model(
         device=device,
         recognition=recognition,
         case=choices.case,
+        threshold=choices.threshold,
     )
     links = choices.links and (recognition is None or recognition.links)
     names = open_own_names(choices.also, case=choices.case, links=links)
@@ -320,13 +333,16 @@ def load_all_types(
     model: _ModelSource,
     *,
     threads: int | None = None,
-    types: str | os.PathLike[str] | None = None,
+    types: _ModelSource | None = None,
     device: str | None = None,
     recognition: RecognitionSettings | None = None,
     case: Case = "auto",
+    threshold: float | Mapping[str, float] = 0.0,
 ) -> Annotator:
     """Loads like `load`, with all types, also those kept apart: for calibration and for
     teachers.
+
+    Only a zero-shot model applies the threshold itself.
     """
     if packs := pack_folders(model):
         from fascicle.terms.finding import open_packs
@@ -351,7 +367,11 @@ def load_all_types(
             device=device,
         )
         return open_dictionary(Path(name).expanduser(), case=case)
-    return _loaded(name, threads, types, device)
+    if split_zero_shot(name):
+        from fascicle.runtime.zero_shot import open_zero_shot
+
+        return open_zero_shot(str(name), types or (), threshold=threshold, device=device)
+    return _loaded(name, threads, types_file(types, model=name), device)
 
 
 def _in_case(
@@ -372,7 +392,7 @@ def _in_case(
 def _loaded(
     model: str | os.PathLike[str],
     threads: int | None,
-    types: str | os.PathLike[str] | None,
+    types: _TypesFile,
     device: str | None,
 ) -> Annotator:
     """Loads a predictor that is no term pack and no dictionary."""
@@ -437,7 +457,7 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
 def _model(
     folder: Path,
     threads: int | None,
-    types: str | os.PathLike[str] | None,
+    types: _TypesFile,
     *,
     device: str | None = None,
 ) -> ModelPredictor:

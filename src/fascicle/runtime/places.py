@@ -8,12 +8,16 @@ import difflib
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import fascicle.plugins as plugins
+from fascicle.core.arguments import to_path_list
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.shipped import find_shipped_model, shipped_models, shipped_versions
 from fascicle.settings.folders.vocabularies import find_pack, is_pack, shipped_packs
+
+ZERO_SHOT: Final = ("gliner", "gliner2")  # programs, and extras
 
 
 def pack_folders(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -42,6 +46,37 @@ def is_plugin(model: str | os.PathLike[str]) -> bool:
     return not is_model and str(model) in plugins.plugin_names("predictors")
 
 
+def split_zero_shot(model: object) -> tuple[str, str] | None:
+    """Returns program and model of a name such as ``gliner:NAME``; ``None`` for any other."""
+    program, colon, name = str(model).partition(":")
+    return (program, name) if colon and name and program in ZERO_SHOT else None
+
+
+def types_argument(
+    types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None,
+) -> str | tuple[str, ...]:
+    """Returns the path of a file of types, or words for them."""
+    if types is None or isinstance(types, str | os.PathLike):
+        return os.fspath(types or "")
+    return to_path_list(types, name="types")
+
+
+def types_file(
+    types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None, *, model: object
+) -> str | os.PathLike[str] | None:
+    """Returns the path of a file of types.
+
+    Raises:
+        UsageError: words for them.
+    """
+    if types is None or isinstance(types, str | os.PathLike):
+        return types
+    raise UsageError(
+        f"types in words are for zero-shot models (gliner:NAME), and {model} is none; give the "
+        "path of a TOML file of types, or leave them out"
+    )
+
+
 def is_shipped(name: str | os.PathLike[str]) -> bool:
     """True for the name of a model or pack inside the package, with or without version."""
     return bool(shipped_versions(name)) or any(
@@ -53,6 +88,8 @@ def from_anywhere(name: str) -> str:
     """Returns what opens the same from any folder: a whole path, or the name of what is shipped
     or a plug-in.
     """
+    if zero_shot := split_zero_shot(name):
+        return f"{zero_shot[0]}:{from_anywhere(zero_shot[1])}"
     place = Path(name).expanduser()
     return str(place.resolve()) if place.exists() and not is_shipped(name) else name
 

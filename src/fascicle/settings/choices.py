@@ -26,7 +26,8 @@ class Choices(Settings, frozen=True, kw_only=True):
         also: own names beside the model: dictionaries and term packs; of several the first has
             precedence.
         case: in which capitals names of dictionaries are found.
-        types: a TOML file of types to look for, of a model of the family ``binder``.
+        types: a TOML file of types to look for, of a model of the family ``binder`` or a zero-shot
+            model; or words for types, of the latter.
         careful: types whose mentions stay only if ``biomed-fast`` has them too; those of
             ``biomed-fast`` if ``biomed`` has them.
         only: types of mentions to keep; by default all that the model does not keep apart.
@@ -45,7 +46,7 @@ class Choices(Settings, frozen=True, kw_only=True):
 
     also: tuple[Name, ...] = ()
     case: Case = "auto"
-    types: str = ""
+    types: str | tuple[Name, ...] = ""
     careful: tuple[Name, ...] = ()
     only: tuple[Name, ...] = ()
     threshold: Share | dict[Name, Share] = 0.0
@@ -86,6 +87,7 @@ class Choices(Settings, frozen=True, kw_only=True):
             name: value
             for name in PATHS
             if (value := getattr(self, name)) and not isinstance(value, bool)
+            if not (name == "types" and isinstance(value, tuple))  # words
         }
 
     @property

@@ -340,6 +340,30 @@ def all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
     return tuple(whole[:-1])
 
 
+def sentence_parts(text: str, sentences: Sequence[Span], most: int) -> Iterator[Span]:
+    """Yields ranges of whole sentences with at most so many characters; a longer sentence is cut
+    at white space.
+
+    Args:
+        text: of any length.
+        sentences: its sentences; without any it is one.
+        most: characters of a range.
+    """
+    start = end = -1
+    for first, last in sentences or ((0, len(text)),):
+        if start >= 0 and last - start > most:
+            yield start, end
+            start = -1
+        start, end = (first if start < 0 else start), last
+        while end - start > most:
+            blank = text.rfind(" ", start + 1, start + most)
+            cut = blank if blank > start else start + most
+            yield start, cut
+            start = cut
+    if 0 <= start < end:
+        yield start, end
+
+
 def sentence_number(sentences: Sequence[Span], place: int) -> int:
     """Returns the number of the sentence at a place, or the one before it; 0 before the first."""
     return max(0, bisect_right(sentences, place, key=itemgetter(0)) - 1)

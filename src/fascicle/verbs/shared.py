@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
@@ -231,7 +232,7 @@ class ModelChoices:
 
     Attributes:
         described: search for the types that this file describes (for a trained model of the family
-            binder).
+            binder); for gliner:NAME and gliner2:NAME also TYPE,... or WORDS=TYPE,...
         careful: leave out mentions of these types that a second model does not have: biomed-fast,
             or biomed if the model is biomed-fast; fewer mentions are wrong, and fewer are found;
             the second model takes time of its own.
@@ -310,7 +311,7 @@ def choices_of(args: Any, *, link: str | tuple[str, ...] = AUTO_LINK) -> Choices
     return Choices(
         also=tuple(args.also),
         case=args.case,
-        types=args.described or "",
+        types=_types_of(args.described or ""),
         careful=tuple(args.careful),
         only=tuple(args.only),
         threshold=args.threshold or 0.0,
@@ -322,6 +323,12 @@ def choices_of(args: Any, *, link: str | tuple[str, ...] = AUTO_LINK) -> Choices
         variants=args.variants,
         assertions=cues or getattr(args, "assertions", False),
     )
+
+
+def _types_of(text: str) -> str | tuple[str, ...]:
+    """Returns words for types, or the path of a file of types."""
+    is_path = not text or text.endswith(".toml") or Path(text).exists()
+    return text if is_path else tuple(_split(text))
 
 
 TYPES: Final[Any] = option(

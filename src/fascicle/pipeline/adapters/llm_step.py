@@ -23,8 +23,9 @@ from msgspec import Meta
 from fascicle.core.document import Document, Event, Mention, Patch, unique
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError, RecipeError
-from fascicle.pipeline.adapters import Adapter, sentence_parts
+from fascicle.pipeline.adapters import Adapter
 from fascicle.settings.base import Name, Natural, Positive, Settings
+from fascicle.text.segment import sentence_parts
 
 _LONGEST: Final = 4 << 20  # bytes of an answer
 _PAUSE: Final = 30.0  # seconds between two tries, at most
@@ -131,7 +132,9 @@ class LlmStep(Adapter):
         for document in documents:
             mentions: list[Mention] = []
             events: list[Event] = []
-            for start, end in sentence_parts(document, self._settings.characters):
+            for start, end in sentence_parts(
+                document.text, document.sentences or (), self._settings.characters
+            ):
                 for name in self._names(document.text[start:end]):
                     places = [
                         (start + first, start + last)
