@@ -1,4 +1,4 @@
-"""A model that is sent to the workers of joblib and Dask, as their users send one."""
+"""A model that is sent to the workers of joblib, Dask and datasets, as their users send one."""
 
 from __future__ import annotations
 
@@ -44,3 +44,14 @@ def test_dask(found: Finder, expected: list[list[list[str]]]) -> None:
     bag = pytest.importorskip("dask.bag")
     results = bag.from_sequence(TEXTS, npartitions=2).map(found)
     check(results.compute(scheduler="processes", num_workers=2), expected)
+
+
+def test_datasets(found: Finder, expected: list[list[list[str]]]) -> None:
+    datasets = pytest.importorskip("datasets")
+
+    def answer(row: dict[str, str]) -> dict[str, Any]:
+        mentions, process = found(row["text"])
+        return {"mentions": mentions, "process": process}
+
+    rows = datasets.Dataset.from_dict({"text": TEXTS}).map(answer, num_proc=2)
+    check([(row["mentions"], row["process"]) for row in rows], expected)
