@@ -166,8 +166,9 @@ def check_settings(arguments: Mapping[str, Any]) -> None:
     """
     function, model = inspect.unwrap(load), arguments["model"]
     check_call(function, inspect.signature(function), **arguments)
-    is_named = is_dictionary(model) or is_plugin(model) or split_zero_shot(model)
-    if not (pack_folders(model) or is_named):
+    if not (
+        pack_folders(model) or is_dictionary(model) or is_plugin(model) or split_zero_shot(model)
+    ):
         _ = is_checkpoint(model) or find_model(model)
     _check_own_names(to_path_list(arguments["also"], name="also"))
 
@@ -370,7 +371,7 @@ def load_all_types(
     if split_zero_shot(name):
         from fascicle.runtime.zero_shot import open_zero_shot
 
-        return open_zero_shot(str(name), types or (), threshold=threshold, device=device)
+        return open_zero_shot(name, types, threshold=threshold, device=device)
     return _loaded(name, threads, types_file(types, model=name), device)
 
 

@@ -142,8 +142,8 @@ def open_network(program: str, model: str | os.PathLike[str], *, offline: bool) 
 
 
 def open_zero_shot(
-    model: str,
-    types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    model: str | os.PathLike[str],
+    types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None,
     *,
     threshold: float | Mapping[str, float] = 0.0,
     device: str | None = None,
@@ -164,8 +164,8 @@ def open_zero_shot(
     """
     if device not in (None, "cpu", "auto"):
         raise UsageError(f"{model} runs on the processor; leave out the device {device!r}")
-    program, _, name = model.partition(":")
-    words = _words_of_file(types) if _is_file(types) else _words_of_list(types, name=model)
+    program, _, name = str(model).partition(":")
+    words = _words_of_file(types) if _is_file(types) else _words_of_list(types or (), name=model)
     place = Path(name).expanduser()
     network = open_network(program, place if place.is_dir() else name, offline=False)
     last = name.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
@@ -180,7 +180,7 @@ def _words_of_file(path: str | os.PathLike[str]) -> dict[str, str]:
     return {of_type.keyword or of_type.name: of_type.name for of_type in read_types(path).types}
 
 
-def _words_of_list(types: Any, *, name: str) -> dict[str, str]:
+def _words_of_list(types: Any, *, name: object) -> dict[str, str]:
     parts = types.split(",") if isinstance(types, str) else types
     pairs = [tuple(side.strip() for side in part.partition("=")[::2]) for part in parts]
     words = {first: kind or first for first, kind in pairs if first}
