@@ -29,10 +29,10 @@ def check_trackers(names: Sequence[str]) -> None:
     available = {tracker.value for tracker in get_available_trackers()}
     for name in names:
         if name not in LOGGER_TYPE_TO_CLASS:
-            known = sorted(LOGGER_TYPE_TO_CLASS)
+            choices = sorted(LOGGER_TYPE_TO_CLASS)
             raise UsageError(
-                f"there is no tracker {name!r}{typo_hint(name, known)}; choose one of "
-                f"{', '.join(known)}"
+                f"there is no tracker {name!r}{typo_hint(name, choices)}; choose one of "
+                f"{', '.join(choices)}"
             )
         if name not in available:
             raise UsageError(f"the package of the tracker {name} is not installed; install it")

@@ -133,12 +133,12 @@ def _check_steps(
         ProblemError: there is no such step, or one needs what none before it gives.
     """
     steps = facts.steps if facts else ()
-    known = [step.name for step in steps]
-    if unknown := [name for name in names if name not in known]:
+    step_names = [step.name for step in steps]
+    if unknown := [name for name in names if name not in step_names]:
         raise ProblemError(
             422,
-            f"there is no step {unknown[0][:100]!r}{typo_hint(unknown[0], known)}; the steps are "
-            f"{', '.join(known) or 'none'}",
+            f"there is no step {unknown[0][:100]!r}{typo_hint(unknown[0], step_names)}; the steps "
+            f"are {', '.join(step_names) or 'none'}",
             code="unknown-name",
         )
     missing = {part for step in steps for part in step.gives} - {*parts}
