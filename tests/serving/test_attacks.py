@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -390,10 +391,12 @@ def test_a_length_that_lies_is_cut_off(locked: Standing) -> None:
 def test_more_requests_than_may_run_are_refused(tmp_path: Path) -> None:
     with standing({"poison": PATIENT}, ServeSettings(requests=2)) as found:
         hanging = {"documents": [{"text": f"!await {tmp_path / 'go'}"}]}
-        threads = [
-            threading.Thread(target=found.ask, args=("POST", "/v1/annotate", hanging))
-            for _ in range(2)
-        ]
+
+        def insist() -> None:
+            while found.ask("POST", "/v1/annotate", hanging, timeout=300).status == 503:
+                pass  # a request of below came before
+
+        threads = [threading.Thread(target=insist) for _ in range(2)]
         for thread in threads:
             thread.start()
         while (reply := found.ask("GET", "/v1/pipelines")).status == 200:  # until both run
@@ -498,7 +501,9 @@ def test_no_answer_waits_for_another(tmp_path: Path) -> None:
     """A document that takes long keeps its worker, and answers that need none come at once."""
     with standing({"poison": PATIENT}, ServeSettings()) as found:
         long = {"documents": [{"text": f"!await {tmp_path / 'go'}"}]}
-        waiting = threading.Thread(target=found.ask, args=("POST", "/v1/annotate", long))
+        waiting = threading.Thread(
+            target=partial(found.ask, "POST", "/v1/annotate", long, timeout=300)
+        )
         waiting.start()
         until = time.monotonic() + 60
         while not found.service.pools["poison"].waiting:

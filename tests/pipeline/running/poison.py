@@ -20,7 +20,7 @@ from fascicle.pipeline.running.run import Run
 from fascicle.settings.pipeline import Limits, Shards
 
 POISONS = ("hang", "exit", "segfault", "allocate", "raise", "outside", "grow")
-LIMITS = Limits(seconds=1.5, seconds_per_million=0, memory=400, start=60)
+LIMITS = Limits(seconds=1.5, seconds_per_million=0, memory=400, start=300)
 
 
 class Finds:
@@ -67,7 +67,7 @@ class Finds:
         return Patch(add=tuple(Mention(((at, at + 1),), "X", source=self.name) for at in places))
 
 
-def await_file(path: Path, seconds: float = 60.0) -> None:
+def await_file(path: Path, seconds: float = 300.0) -> None:
     """Waits until there is a file."""
     until = time.monotonic() + seconds
     while not path.exists() and time.monotonic() < until:
