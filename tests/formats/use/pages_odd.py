@@ -16,7 +16,9 @@ from tests.formats.use.given import Given
 from tests.formats.use.printed_odd import mapped, page, ris, shown
 
 _TEXT: Final = b"BT /F1 10 Tf 54 600 Td (Lithium helps) Tj ET"
-_COURIER: Final = b"/BaseFont /Courier /Encoding << /Type /Encoding /Differences [173 /uni2010 /fi /fl] >>"
+_COURIER: Final = (
+    b"/BaseFont /Courier /Encoding << /Type /Encoding /Differences [173 /uni2010 /fi /fl] >>"
+)
 
 
 def _pages(name: str, *contents: bytes, wanted: str) -> Given:
