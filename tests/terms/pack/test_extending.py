@@ -27,6 +27,7 @@ from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import verify
 from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 from fascicle.verbs.linker import fit_folder
+from fascicle.verbs.tasks.index_build import build_pack as build_sources
 from fascicle.verbs.tasks.index_build import extend
 
 RULES = st.lists(
@@ -206,3 +207,16 @@ def test_a_source_of_the_same_name_is_refused_and_a_pack_is_extended_again(home:
     text = document("the seventh ache", ("the seventh ache", "Disease", ""))
     (link,) = next(iter(fascicle.link([text], linker=home / "third"))).mentions[0].links
     assert link.curie == "OWN:7"
+
+
+def test_priors_of_a_pack_that_is_not_careful_stay(tmp_path: Path) -> None:
+    columns = 'columns = { id = "id", name = "name", kind = "kind" }'
+    (tmp_path / "names.tsv").write_text("id\tname\tkind\nX:1\tnormal\tlabel\n")
+    (tmp_path / "sources.toml").write_text(
+        f'name = "m@1"\n[sources.a]\npath = "names.tsv"\nreader = "table"\ntype = "Disease"\n{columns}\n'
+    )
+    (tmp_path / "own.tsv").write_text("concept\tsurface\ttype\nX:3\tgrey fever\tDisease\n")
+    build_sources(tmp_path / "sources.toml", tmp_path / "m")
+    extend(tmp_path / "m", tmp_path / "own.tsv", tmp_path / "more")
+    before, after = (Pack.open(tmp_path / name).names("X:1") for name in ("m", "more"))
+    assert [term.prior for term in before] == [term.prior for term in after] == [0.95]

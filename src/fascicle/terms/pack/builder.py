@@ -363,4 +363,5 @@ class _Building:
             counts={"concepts": concepts, **self._counts, **gathered.losses},
             files={},
             vocabularies=self._settings.vocabularies or msgspec.UNSET,
+            careful=msgspec.UNSET if self._settings.careful else False,
         )

@@ -286,6 +286,7 @@ class PackManifest(Settings, frozen=True, kw_only=True):
         counts: of concepts and terms, and of what was left out for which reason.
         files: all files but this one.
         vocabularies: prefixes that lead sets before others, in this order.
+        careful: false if preferred names are looked for even if they are too common or too short.
     """
 
     format: int = FORMAT
@@ -300,6 +301,7 @@ class PackManifest(Settings, frozen=True, kw_only=True):
     counts: dict[str, int]
     files: dict[str, FileFacts]
     vocabularies: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    careful: bool | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def full_name(self) -> str:

@@ -328,6 +328,7 @@ def extend(  # noqa: PLR0913
             name=_pack_name(output),
             memory=memory,
             longest=_LONGEST,
+            careful=base.manifest.careful is not False,
             vocabularies=base.manifest.vocabularies or (),
             qualities=QUALITIES in base.manifest.files,
         ),
