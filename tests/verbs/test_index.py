@@ -205,8 +205,31 @@ def test_diff_in_texts(home: Path, tmp_path: Path, cli: Cli) -> None:
         ("added", "neoplasm", "DOID:162", "2-10"),
         ("removed", "malignant tumour", "DOID:162", "15-31"),
     ]
+    assert rows[0]["words"] == "A [neoplasm], or malignant tumour, is cancer. CAT was low."
     same = cli("index", "diff", home / "pack", home / "pack", "--corpus", tmp_path / "a.txt")
     assert (same.code, same.out) == (0, "")
+
+
+def test_diff_with_rules(home: Path, tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "a.txt").write_text("A bad growth was seen.", encoding="utf-8")
+    rules = tmp_path / "rules.tsv"
+    rules.write_text("action\tsurface\tconcept\nadd\tbad growth\tDOID:162\nadd\tx y\tDOID:999\n")
+    told = cli("index", "diff", home / "pack", rules, "--corpus", tmp_path / "a.txt", "--json")
+    rows = [*map(json.loads, told.out.splitlines())]
+    assert [(row["what"], row["change"], row["surface"]) for row in rows] == [
+        ("term", "added", "bad growth"),
+        ("mention", "added", "bad growth"),
+    ]
+    assert "DOID:999 is in no source" in told.err
+    built = cli("index", "extend", home / "pack", rules, "-o", tmp_path / "with-rules")
+    assert (built.code, "DOID:999 is in no source" in built.err) == (0, True)
+    found = cli(
+        "index", "diff", home / "pack", tmp_path / "with-rules", "--corpus", tmp_path / "a.txt"
+    )
+    assert "[bad growth]" in found.out
+    rules.write_text("action\tsurface\nburn\tbad growth\n")
+    wrong = cli("index", "diff", home / "pack", rules)
+    assert (wrong.code, "'burn' is not known" in wrong.err) == (2, True)
 
 
 def test_an_exported_table_is_a_source(home: Path, tmp_path: Path, cli: Cli) -> None:

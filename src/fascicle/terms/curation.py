@@ -20,8 +20,10 @@ are decided apart from it.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
@@ -89,6 +91,15 @@ def read_rules(paths: Iterable[str]) -> list[CurationRule]:
     return [rule for path in paths for rule in _rules_of(path)]
 
 
+def is_rules_table(path: str | os.PathLike[str]) -> bool:
+    """True if a path is that of a file whose first row is the header of a table of rules."""
+    if not Path(path).is_file():
+        return False
+    lines = (line for _, line in read_lines(Source(path=str(path))))
+    header = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    return {"action", "surface"} <= {cell.strip() for cell in header.split("\t")}
+
+
 def format_rules(rules: Iterable[CurationRule]) -> str:
     """Returns rules as a table that `read_rules` can read."""
     rows = ["\t".join(HEADER)]
@@ -108,7 +119,7 @@ def _rules_of(path: str) -> Iterator[CurationRule]:
             continue
         if len(cells) > len(columns):
             raise FormatError(f"{len(cells)} columns, but the header has {len(columns)}", at=place)
-        yield _rule(dict(zip(columns, cells, strict=False)), place)
+        yield make_rule(dict(zip(columns, cells, strict=False)), place)
     if not columns:
         raise FormatError(
             f"the table is empty; begin it with the header {' TAB '.join(HEADER)}", at=path
@@ -122,7 +133,16 @@ def _columns(cells: list[str], place: Place) -> list[str]:
     return cells
 
 
-def _rule(cells: dict[str, Any], place: Place) -> CurationRule:
+def make_rule(cells: dict[str, Any], place: Place) -> CurationRule:
+    """Returns the rule of a row.
+
+    Args:
+        cells: by the names of `HEADER`; ``action`` and ``surface`` are needed.
+        place: file and line, for messages.
+
+    Raises:
+        FormatError: it is no rule.
+    """
     action, case = cells["action"], cells.get("case", "")
     if action not in ACTIONS:
         hint = near_hint(action, ACTIONS)
@@ -222,26 +242,35 @@ class Curation:
             else:
                 self._by_concept[rule.concept].append(number)
 
-    def decide(self, row: NameRow, *, without: Collection[int] = ()) -> NameDecision:
+    def decide(
+        self,
+        row: NameRow,
+        *,
+        without: Collection[int] = (),
+        before: NameDecision = UNTOUCHED,
+    ) -> NameDecision:
         """Returns the decision about one name of a vocabulary, or about one that a rule adds.
 
         Args:
             row: the name.
             without: numbers of rules that are left out.
+            before: decision of earlier rules, which stays where these rules decide nothing.
         """
         fitting = [number for number in self.fitting(row) if number not in without]
         last = {what: number for number in fitting for what in self.rules[number].decides}
         if not last:
-            return UNTOUCHED
-        deciding = {what: self.rules[number] for what, number in last.items()}
-        action = deciding["presence"].action if "presence" in deciding else "add"
-        return NameDecision(
-            keep=action in ("add", "ner_off"),
-            match=action == "add",
-            case=deciding["case"].case if "case" in deciding else "",
-            preferred="prefer" in deciding and deciding["prefer"].concept == row.concept,
-            rules=tuple(sorted({*last.values()})),
-        )
+            return before
+        decision = before._replace(rules=tuple(sorted({*last.values()})))
+        for what, number in last.items():
+            rule = self.rules[number]
+            if what == "presence":
+                kept = rule.action in ("add", "ner_off")
+                decision = decision._replace(keep=kept, match=rule.action == "add")
+            elif what == "case":
+                decision = decision._replace(case=rule.case)
+            else:
+                decision = decision._replace(preferred=rule.concept == row.concept)
+        return decision
 
     def fitting(self, row: NameRow) -> list[int]:
         """Returns the numbers of the rules that are about a name, in order; a ``prefer`` is

@@ -35,7 +35,6 @@ from fascicle.terms.overlaps import (
 )
 from fascicle.terms.pack.carried import AnyPack
 from fascicle.terms.pack.layout import damage_errors
-from fascicle.terms.scanning.table import NameTable
 from fascicle.terms.terms import ShortTerm
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.segment import segmenter
@@ -116,7 +115,7 @@ class _Opened:
 
     def __init__(self, source: str, pack: AnyPack, settings: RecognitionSettings) -> None:
         self.source, self.pack, self.settings = source, pack, settings
-        self.table = NameTable.open(pack.table)
+        self.table = pack.open_table()
         self.composed = ComposedNames.of(pack)
         self._damage = partial(damage_errors, Path(pack.table).parent)
         self._names: dict[int, tuple[_Name, ...]] = {}

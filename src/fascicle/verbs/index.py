@@ -71,7 +71,7 @@ class Extend(Overwrite):
 
     Attributes:
         own: a table with the columns concept and surface, and optional ones, such as kind and type;
-            or a TOML file.
+            a TOML file; or a table of rules of curation.
         output: the folder to write.
         kind: type of the concepts, for a table without such a column.
         linker: linker whose rankers are kept; default: the shipped linker of the pack.
@@ -162,7 +162,7 @@ class Diff(ReadingAs):
     In Python: ``fascicle.verbs.tasks.index.diff("before", "pack")``
 
     Attributes:
-        other: the new pack; the first is the old one.
+        other: the new pack, or a table of rules for the first one, which are only tried.
         corpus: also list the mentions in these texts that are new, disappear or change their link.
         json: print each difference as JSON.
     """
@@ -240,10 +240,12 @@ def _run_build(args: Build) -> int:
 def _run_extend(args: Extend) -> int:
     """Extends a pack; returns the exit code."""
     reports: dict[str, SourceReport] = {}
+    findings: list[RuleProblem] = []
     steps = Steps()
     with closing(steps):
-        built = call(extend, args, told=steps.see, reports=reports)
+        built = call(extend, args, told=steps.see, reports=reports, findings=findings)
     _say_read(reports, all_lines=args.verbose)
+    _say_rules(findings, all_lines=args.verbose)
     emit(msgspec.to_builtins(built), [built.full_name], as_json=args.json)
     notes = (
         f"{plural(built.counts['concepts'], 'concept')} and {plural(built.counts['names'], 'name')}"
@@ -345,11 +347,17 @@ def _run_why(args: Why) -> int:
 
 def _run_diff(args: Diff) -> int:
     """Prints differences, one a line; returns the exit code."""
-    counts, tally = Counter[str](), Tally()
-    reading = read_request(args)
-    for change in diff(
-        args.pack, args.other, corpus=args.corpus, reading=reading, account=tally.account
-    ):
+    counts, tally, findings = Counter[str](), Tally(), list[RuleProblem]()
+    changes = diff(
+        args.pack,
+        args.other,
+        corpus=args.corpus,
+        reading=read_request(args),
+        account=tally.account,
+        findings=findings,
+    )
+    _say_rules(findings, all_lines=True)
+    for change in changes:
         counts[f"{change.what}s {change.change}"] += 1
         _put_row(change, msgspec.structs.astuple(change), as_json=args.json)
     say(

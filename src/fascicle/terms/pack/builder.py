@@ -94,7 +94,7 @@ class PackSource(NamedTuple):
     is_whole: bool = False
 
 
-class _NameRules(Protocol):
+class NameRules(Protocol):
     """Interface of the curation rules, as the builder uses them: `Curation`, or `SeenNames`."""
 
     @property
@@ -119,7 +119,7 @@ class Components:
     normaliser: str
     keys: Callable[[Sequence[str]], list[str]]
     table: Callable[[Iterable[str], Path], object]
-    curation: _NameRules | None = None
+    curation: NameRules | None = None
 
 
 def build(
@@ -300,7 +300,7 @@ class _Building:
         return "name that is too long" if len(name.surface) > self._settings.longest else ""
 
     def _judge(
-        self, name: MergedName, curie: str, curation: _NameRules
+        self, name: MergedName, curie: str, curation: NameRules
     ) -> tuple[int, tuple[int, ...], int]:
         """Returns flags of a name, the sources that remain, and the number of the text of the
         rules about it.

@@ -26,6 +26,7 @@ from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lists, Strings, expand_ra
 from fascicle.terms.pack.layout import ACTIVE, FORMAT, WORDING, PackManifest, table_file
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.scanning.layout import open_arrays
+from fascicle.terms.scanning.table import NameTable
 from fascicle.terms.terms import ShortTerm
 
 _SURFACES: Final = table_file(ACTIVE, layout.SURFACES)
@@ -133,6 +134,10 @@ class CarriedPack:
     def active(self) -> CarriedPack:
         """This pack itself, for it has no other names."""
         return self
+
+    def open_table(self) -> NameTable:
+        """Returns the table by which texts are scanned for the names."""
+        return NameTable.open(self.table)
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
         """Returns, for each term of these keys, the index of its key in ``rows``, and its own

@@ -5,30 +5,39 @@ The differences in mentions are those in texts: mentions that are added, lost, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from heapq import merge
-from itertools import groupby, islice, repeat
+from itertools import groupby, repeat
 from operator import itemgetter
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
+import numpy as np
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Mention
+from fascicle.core.stream import portions
 from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.keys.characters import CasePolicy
+from fascicle.terms.keys.key import TokenReader
+from fascicle.terms.overlaps import slices_by_document
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import row_chunks
 from fascicle.terms.pack.layout import damage_errors
 from fascicle.terms.pack.pack import Concept, Pack
-from fascicle.terms.recognising import PackRecogniser
+from fascicle.terms.pack.tried import TriedPack
+from fascicle.terms.recognising import PORTION, PackRecogniser
 from fascicle.terms.terms import NAME_KINDS
 
 _SOURCE: Final = "pack"
-_TOGETHER: Final = 64  # documents
+_AROUND: Final = 60  # characters on each side of a mention
 _Kind = Literal["added", "removed", "changed"]
 _V = TypeVar("_V")
+# surface, concept and language -> other fields
+_Terms = dict[tuple[str, str, str], dict[str, str]]
+_ReadTerms = Callable[[Pack], Iterator[tuple[str, _Terms]]]
 
 
 class PackChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +53,7 @@ class PackChange(msgspec.Struct, frozen=True, kw_only=True):
         place: first and last character of a mention, as in ``"10-15"``.
         before: value in the first pack, as far as it differs; empty for an addition.
         after: value in the second pack.
+        words: a mention in square brackets, with the words around it.
     """
 
     change: _Kind
@@ -54,6 +64,7 @@ class PackChange(msgspec.Struct, frozen=True, kw_only=True):
     place: str = ""
     before: str = ""
     after: str = ""
+    words: str = ""
 
 
 def find_changes(first: Pack, second: Pack) -> Iterator[PackChange]:
@@ -70,7 +81,18 @@ def find_changes(first: Pack, second: Pack) -> Iterator[PackChange]:
     for curie, concept, other in _walk(first, second, _concepts):
         if difference := _difference(concept, other):
             yield PackChange(what="concept", concept=curie, **difference)
-    for _, terms, others in _walk(first, second, _terms):
+    yield from _term_changes(first, second, _terms)
+
+
+def find_tried_changes(first: Pack, second: TriedPack) -> Iterator[PackChange]:
+    """Yields the differences in the terms that are found, if rules are only tried."""
+    if second.few is not None:
+        terms_of = partial(_terms, of=second.keys)
+        yield from _term_changes(first, second.few, terms_of)
+
+
+def _term_changes(first: Pack, second: Pack, terms_of: _ReadTerms) -> Iterator[PackChange]:
+    for _, terms, others in _walk(first, second, terms_of):
         before, after = terms or {}, others or {}
         for name in sorted({**before, **after}):
             if difference := _difference(before.get(name), after.get(name)):
@@ -149,10 +171,11 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
     }
 
 
-def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
-    """Yields the terms of each key: surface, concept and language -> their other fields."""
+def _terms(pack: Pack, of: Sequence[str] | None = None) -> Iterator[tuple[str, _Terms]]:
+    """Yields the terms of each key, or of some keys that are sorted."""
     strings = pack.active.keys.strings
-    for rows in row_chunks(len(strings)):
+    key_rows = pack.active.keys.find(of) if of is not None else None
+    for rows in row_chunks(len(strings)) if key_rows is None else [key_rows[key_rows >= 0]]:
         places, terms = pack.active.of_key_rows(rows)
         keys = strings.take(rows)
         entries = zip(places.tolist(), _term_fields(pack, terms), strict=True)
@@ -197,11 +220,30 @@ def mention_changes(
     Raises:
         PackError: one of the packs has values that cannot be.
     """
-    documents = iter(documents)
     before, after = (_finder(pack, settings) for pack in (first, second))
-    while together := list(islice(documents, _TOGETHER)):
-        for document, old, new in zip(together, before(together), after(together), strict=True):
+    tried = [pack for pack in (first, second) if isinstance(pack, TriedPack)]
+    for together in portions(documents, characters=PORTION):
+        touched = _touched(tried, together, settings or RecognitionSettings())
+        for document, old, new in zip(touched, before(touched), after(touched), strict=True):
             yield from _changes(document, _by_place(old.add), _by_place(new.add))
+
+
+def _touched(
+    tried: Sequence[TriedPack], documents: list[Document], settings: RecognitionSettings
+) -> list[Document]:
+    """Returns the documents that have names which tried rules can change; without such rules, all
+    documents.
+    """
+    if not tried or any(pack.everywhere for pack in tried):
+        return documents
+    tokens = TokenReader().read([document.text for document in documents])
+    touched = [pack.touched(tokens, inside_words=settings.inside_words) for pack in tried]
+    parts = slices_by_document(documents, np.sort(np.concatenate(touched)))
+    return [
+        document
+        for document, (part, _) in zip(documents, parts, strict=True)
+        if part.stop > part.start
+    ]
 
 
 def _finder(
@@ -237,7 +279,13 @@ def _changes(
             place=f"{place[0]}-{place[1]}",
             before=_type_and_link(was),
             after=_type_and_link(now),
+            words=_words(document.text, *place[:2]),
         )
+
+
+def _words(text: str, start: int, end: int) -> str:
+    left, right = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    return " ".join(f"{left}[{text[start:end]}]{right}".split())
 
 
 def _type_and_link(mention: Mention | None) -> str:

@@ -5,18 +5,27 @@ The differences in mentions are those in texts: mentions that are added, lost, o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
-from fascicle.core.arrays import Bools
-from fascicle.terms.curation import UNTOUCHED, Action, Case, CurationRule, NameDecision, NameRow
+from fascicle.core.arrays import Bools, Ints
+from fascicle.terms.curation import (
+    CURATION,
+    UNTOUCHED,
+    Action,
+    Case,
+    Curation,
+    CurationRule,
+    NameDecision,
+    NameRow,
+)
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import row_chunks
 from fascicle.terms.pack.builder import PackSource
-from fascicle.terms.pack.layout import Names
+from fascicle.terms.pack.layout import Names, SourceFacts
 from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.terms import NAME_KINDS, REFERS, ConceptRecord, Name
 
@@ -36,19 +45,66 @@ COLUMNS: Final = (
 )
 
 
-def pack_sources(pack: Pack) -> list[PackSource]:
+class NamesOfKeys(NamedTuple):
+    """Names of a pack that have some keys, and their concepts.
+
+    Attributes:
+        concepts: rows, rising.
+        active: rows of terms that are found.
+        silent: rows of terms that are kept out.
+    """
+
+    concepts: Ints
+    active: Ints
+    silent: Ints
+
+
+def pack_sources(
+    pack: Pack, rules: Curation | None = None, *, only: NamesOfKeys | None = None
+) -> list[PackSource]:
     """Returns the sources of a pack; a build from them and `KeptRules` gives the same concepts,
     names and priors.
+
+    Args:
+        pack: the pack that is open.
+        rules: further rules, whose names are added to those of the source that they name.
+        only: leave out all other names.
     """
-    return [
+    added = _added_records(pack, rules) if rules is not None else {}
+    sources = [
         PackSource(
-            facts, partial(_records, pack, number), partial(dict, facts.counts), is_whole=True
+            facts,
+            partial(_records, pack, number, only, added.pop(facts.name, ())),
+            partial(dict, facts.counts),
+            is_whole=True,
         )
         for number, facts in enumerate(pack.manifest.sources)
     ]
+    new = [
+        PackSource(SourceFacts(name=name), partial(iter, records), adds=True)
+        for name, records in added.items()
+    ]
+    return [*sources, *new]
 
 
-def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
+def _added_records(pack: Pack, rules: Curation) -> dict[str, list[ConceptRecord]]:
+    """Returns the names that rules add to concepts of the pack, by their source; that of a
+    vocabulary is that of the rules.
+    """
+    vocabularies = {facts.name for facts in pack.manifest.sources if facts.reader}
+    records: dict[str, list[ConceptRecord]] = {}
+    for row in rules.added().values():
+        if (concept := int(pack.concept_rows([row.concept])[0])) >= 0:
+            source = CURATION if row.source in vocabularies else row.source
+            kind = pack.types[pack.type_rows[concept]]
+            record = ConceptRecord(curie=row.concept, type=kind, names=(Name(row.surface),))
+            records.setdefault(source, []).append(record)
+    return records
+
+
+def _records(
+    pack: Pack, source: int, only: NamesOfKeys | None, added: Sequence[ConceptRecord]
+) -> Iterator[ConceptRecord]:
     """Yields the records of one source of a pack; the first source of a concept has all its
     fields besides names.
     """
@@ -56,20 +112,22 @@ def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
     first = np.array(
         [source == min(members, default=-1) for members in pack.manifest.sets], dtype=np.bool_
     )
-    for rows in row_chunks(len(pack)):
+    for rows in row_chunks(len(pack)) if only is None else [only.concepts]:
         names: dict[int, list[Name]] = {int(row): [] for row in rows[has[pack.set_rows[rows]]]}
         for table in (pack.active, pack.silent):
-            _add(names, pack, table, rows[[0, -1]].tolist(), has)
+            if only is None:
+                _, terms = table.of_concept.take(rows)
+            else:
+                terms = only.active if table is pack.active else only.silent
+            _add(names, pack, table, terms, has)
         for row in sorted(names):
             whole = bool(first[pack.set_rows[row]])
             yield _record(pack, row, tuple(names[row]), whole=whole)
+    yield from added
 
 
-def _add(
-    names: dict[int, list[Name]], pack: Pack, table: Names, ends: list[int], has: Bools
-) -> None:
-    """Adds the names of a source to those of the concepts from the first row to the last."""
-    _, terms = table.of_concept.take(np.arange(ends[0], ends[1] + 1))
+def _add(names: dict[int, list[Name]], pack: Pack, table: Names, terms: Ints, has: Bools) -> None:
+    """Adds those of some terms that a source has to the names of their concepts."""
     terms = terms[has[table.sources[terms]]]
     surfaces = table.surfaces.take(table.surface[terms])
     languages, kinds = pack.manifest.languages, NAME_KINDS
@@ -102,15 +160,17 @@ class KeptRules:
     """Rules that decided about the names of a pack; labels of other sources always stay searchable.
 
     Attributes:
-        rules: as the pack records them; rules that decided together are one rule.
+        rules: as the pack records them, where rules that decided together are one rule; and the
+            further ones.
     """
 
-    def __init__(self, pack: Pack) -> None:
-        """Sets the open pack."""
-        self._pack = pack
-        self.rules = tuple(
+    def __init__(self, pack: Pack, further: Curation | None = None) -> None:
+        """Sets the open pack, and rules that follow those of the pack."""
+        self._pack, self._further = pack, further
+        recorded = tuple(
             CurationRule(action=cast(Action, pack.rules[row])) for row in range(1, len(pack.rules))
         )
+        self._kept, self.rules = len(recorded), (*recorded, *(further.rules if further else ()))
         self._own: set[tuple[str, str]] = set()
         self._known: dict[tuple[str, str], NameDecision] = {}
         for table in (pack.active, pack.silent):
@@ -137,7 +197,12 @@ class KeptRules:
     def decide(self, row: NameRow) -> NameDecision:
         """Returns the decision about a name."""
         name = (row.surface, row.concept)
-        return _LABEL_OF_OWN if name in self._own else self._known.get(name, UNTOUCHED)
+        before = _LABEL_OF_OWN if name in self._own else self._known.get(name, UNTOUCHED)
+        decision = self._further.decide(row, before=before) if self._further else before
+        if decision is before:
+            return before
+        further = (self._kept + number for number in decision.rules)
+        return decision._replace(rules=(*before.rules, *further))
 
 
 def term_rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:

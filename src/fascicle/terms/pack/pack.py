@@ -42,6 +42,7 @@ from fascicle.terms.pack.layout import (
     damage_errors,
     read_manifest,
 )
+from fascicle.terms.scanning.table import NameTable
 from fascicle.terms.terms import NAME_KINDS, CrossReference, NameKind, ShortTerm
 
 _FACTS = msgspec.msgpack.Decoder(layout.ConceptFacts)
@@ -177,6 +178,10 @@ class Pack:
     def __len__(self) -> int:
         """Returns the number of concepts."""
         return len(self.type_rows)
+
+    def open_table(self) -> NameTable:
+        """Returns the table by which texts are scanned for the names."""
+        return NameTable.open(self.table)
 
     def rows(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
         """Returns the terms of keys, without those that are excluded.

@@ -80,10 +80,15 @@ def write_sets(folder: Path, pack: Pack) -> dict[str, int]:
     }
 
 
-def make_sets(pack: Pack) -> _Sets:
-    """Makes the sets; the same pack gives the same ones."""
+def make_sets(pack: Pack, keys: Ints | None = None) -> _Sets:
+    """Makes the sets; the same pack gives the same ones.
+
+    Args:
+        pack: the pack that is open.
+        keys: rows of the keys of labels; by default those of the pack.
+    """
     vocabularies = _vocabulary_ranks(pack)
-    keys = _label_keys(pack)
+    keys = label_keys(pack) if keys is None else keys
     candidates = np.concatenate(
         [_stated_edges(pack, vocabularies), _label_edges(pack, keys, vocabularies)]
     )
@@ -173,7 +178,7 @@ def vocabulary_order(pack: Pack) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*stated, *by_source)))
 
 
-def _label_keys(pack: Pack) -> Ints:
+def label_keys(pack: Pack) -> Ints:
     """Returns the row of the key of the label of each concept; -1 for those that have none or
     are kept out.
     """

@@ -22,7 +22,7 @@ _BLANK = np.uint8(ord(" "))
 _BUCKETS = 1 << 14
 
 
-class _Hits(NamedTuple):
+class Hits(NamedTuple):
     """Places of names among tokens, sorted by their first and last token.
 
     Attributes:
@@ -115,7 +115,7 @@ class NameTable:
                 result[number] = row
         return result
 
-    def find(self, tokens: TokenArrays, *, inside_words: bool = False) -> _Hits:
+    def find(self, tokens: TokenArrays, *, inside_words: bool = False) -> Hits:
         """Returns every place of a name, those inside others included.
 
         Args:
@@ -136,13 +136,13 @@ class NameTable:
             if not len(at):
                 break
             which, rows = self._ends(_Located(np.arange(len(at)), located.place))
-            ends = _Hits(at[which], at[which] + depth, rows)
+            ends = Hits(at[which], at[which] + depth, rows)
             if not inside_words:
                 ends = _select(ends, tokens.closes[ends.last])
             hits.append(_select(ends, self._equal(tokens, ends)))
-        return _sort_hits(hits)
+        return join_hits(hits)
 
-    def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, _Hits]:
+    def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, Hits]:
         """Returns the tokens that names begin with, where their states are, and names of one token.
 
         Each distinct token is looked up once.
@@ -154,7 +154,7 @@ class NameTable:
             begins &= tokens.opens
             is_name &= tokens.opens & tokens.closes
         at, single = np.flatnonzero(begins), np.flatnonzero(is_name)
-        return at, places[at], _Hits(single, single, rows[single])
+        return at, places[at], Hits(single, single, rows[single])
 
     def _look_up_forms(self, tokens: TokenArrays) -> tuple[Ints, Ints]:
         """Returns the place of the state of each form, and the row of the name that it is alone;
@@ -169,7 +169,7 @@ class NameTable:
         place[forms[located.which]] = located.place
 
         which, rows = self._ends(located)
-        names = _Hits(forms[which], forms[which], rows)
+        names = Hits(forms[which], forms[which], rows)
         alone = tokens._replace(forms=np.arange(len(hashes), dtype=np.int32))
         names = _select(names, self._equal(alone, names))
         row = np.full(len(hashes), -1, dtype=np.int64)
@@ -223,7 +223,7 @@ class NameTable:
             which, place, states = which[on], place[on] + 1, states[on]
         return _concatenate(numbers), _concatenate(rows)
 
-    def _equal(self, tokens: TokenArrays, hits: _Hits) -> Bools:
+    def _equal(self, tokens: TokenArrays, hits: Hits) -> Bools:
         """Returns whether the tokens of each hit, a blank apart, are the key of its row; all have
         as many tokens.
 
@@ -242,7 +242,7 @@ class NameTable:
         equal[same] = equal[like[same]]
         return equal
 
-    def _equal_bytes(self, tokens: TokenArrays, hits: _Hits) -> Bools:
+    def _equal_bytes(self, tokens: TokenArrays, hits: Hits) -> Bools:
         """Returns the same, by comparing the bytes; a blank stands behind each token here."""
         counts = hits.last - hits.first + 1
         forms = tokens.forms[_ranges(hits.first, counts)]
@@ -271,15 +271,15 @@ def _with_blanks(content: NDArray[Any], starts: Ints, sizes: Ints) -> NDArray[An
     return parts
 
 
-def _select(hits: _Hits, mask: Bools) -> _Hits:
-    return _Hits(hits.first[mask], hits.last[mask], hits.rows[mask])
+def _select(hits: Hits, mask: Bools) -> Hits:
+    return Hits(hits.first[mask], hits.last[mask], hits.rows[mask])
 
 
-def _sort_hits(parts: list[_Hits]) -> _Hits:
+def join_hits(parts: list[Hits]) -> Hits:
     """Returns all hits in order; no two have the same tokens, for these have one key."""
-    hits = _Hits(*(_concatenate([part[place] for part in parts]) for place in range(3)))
+    hits = Hits(*(_concatenate([part[place] for part in parts]) for place in range(3)))
     order = np.argsort(hits.first << 31 | hits.last)
-    return _Hits(hits.first[order], hits.last[order], hits.rows[order])
+    return Hits(hits.first[order], hits.last[order], hits.rows[order])
 
 
 def _ranges(starts: Ints, counts: Ints) -> Ints:

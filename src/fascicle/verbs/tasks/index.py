@@ -18,14 +18,20 @@ from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.requests import ReadRequest, read_all_documents
-from fascicle.terms.curation import format_rules
-from fascicle.terms.pack.differences import PackChange, find_changes, mention_changes
+from fascicle.terms.curation import RuleProblem, format_rules, is_rules_table, read_rules
+from fascicle.terms.pack.differences import (
+    PackChange,
+    find_changes,
+    find_tried_changes,
+    mention_changes,
+)
 from fascicle.terms.pack.export import COLUMNS, term_rows
 from fascicle.terms.pack.layout import damage_errors
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.proposing import Evidence, Proposal, ProposalSettings, proposals
 from fascicle.terms.pack.sets import EVIDENCE, make_sets
 from fascicle.terms.pack.stats import PackStats, pack_stats
+from fascicle.terms.pack.tried import TriedPack, rule_problems, rules_by_key
 from fascicle.terms.pack.verifying import verify as verify_pack
 from fascicle.terms.pack.why import Explanation
 from fascicle.terms.pack.why import explain_name as why_in
@@ -150,28 +156,51 @@ def diff(
     corpus: Paths = (),
     reading: ReadRequest | None = None,
     account: Account | None = None,
+    findings: list[RuleProblem] | None = None,
 ) -> Iterator[PackChange]:
     """Yields all differences between two packs: in concepts, in terms, and in the mentions that
     they find in texts.
 
     Args:
         first: folder of the old pack.
-        second: folder of the new pack.
+        second: folder of the new pack; or a table of rules of curation, of which only the terms and
+            the mentions that they would change are compared.
         corpus: texts or documents in which the names of both packs are looked for.
         reading: format and options of the corpus.
         account: receives errors of reading.
+        findings: receives problems with the rules.
 
     Raises:
         PackError: a pack cannot be opened, or has values that cannot be.
-        InputError: a text cannot be read.
+        InputError: a text or a table cannot be read.
+        UsageError: rules for a pack with composed names.
     """
-    packs = Pack.open(first), Pack.open(second)
+    pack, other = Pack.open(first), _other_pack(first, second, findings)
     paths = to_path_list(corpus, name="corpus")
+    changes = (
+        find_tried_changes(pack, other)
+        if isinstance(other, TriedPack)
+        else find_changes(pack, other)
+    )
     if not paths:
-        return find_changes(*packs)
+        return changes
     request, tally = reading or ReadRequest(), account or Account()
     documents = read_all_documents(paths, request, report=tally.reading)
-    return chain(find_changes(*packs), mention_changes(*packs, documents))
+    return chain(changes, mention_changes(pack, other, documents))
+
+
+def _other_pack(
+    first: str | os.PathLike[str],
+    second: str | os.PathLike[str],
+    findings: list[RuleProblem] | None,
+) -> Pack:
+    """Returns the second pack, or the first one with the rules of a table."""
+    if not is_rules_table(second):
+        return Pack.open(second)
+    pack, rules = Pack.open(first), rules_by_key(read_rules([str(second)]))
+    if findings is not None:
+        findings += rule_problems(pack, rules)
+    return TriedPack(pack, rules)
 
 
 @validate_arguments

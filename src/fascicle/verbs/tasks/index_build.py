@@ -26,14 +26,20 @@ from fascicle.linking.index import write_index
 from fascicle.linking.opening import LinkerPart, find
 from fascicle.settings.folders.vocabularies import LINKER, shipped_linkers
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, read_pack_settings
-from fascicle.terms.curation import CURATION, Curation, RuleProblem, SeenNames, read_rules
-from fascicle.terms.keys.key import NORMALISER, KeyReader, key
-from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
+from fascicle.terms.curation import (
+    CURATION,
+    Curation,
+    RuleProblem,
+    SeenNames,
+    is_rules_table,
+    read_rules,
+)
+from fascicle.terms.pack.builder import BuildSettings, PackSource, build
 from fascicle.terms.pack.export import KeptRules, pack_sources
-from fascicle.terms.pack.layout import KIND, QUALITIES, PackManifest, SourceFacts
+from fascicle.terms.pack.layout import KIND, PackManifest, SourceFacts
 from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.tried import build_settings, real_parts, rule_problems, rules_by_key
 from fascicle.terms.pack.why import COLUMNS, unsearched_labels
-from fascicle.terms.scanning.building import build_table
 from fascicle.terms.sources.drafts import SourceReport
 from fascicle.terms.sources.reading import check_hash, check_source, read_source
 from fascicle.terms.terms import ConceptRecord, Name
@@ -78,11 +84,7 @@ def build_pack(  # noqa: PLR0913
     for name, source in settings.sources.items():
         with add_place(key=f"sources.{name}"):
             check_source(source)
-    rules = (
-        Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2))
-        if settings.curation
-        else None
-    )
+    rules = rules_by_key(read_rules(settings.curation)) if settings.curation else None
     names_seen = SeenNames(rules) if rules is not None else None
     reports = reports if reports is not None else defaultdict(SourceReport)
     sources_of_pack = [
@@ -95,9 +97,7 @@ def build_pack(  # noqa: PLR0913
         sources_of_pack,
         _build_settings(settings, memory),
         output,
-        parts=Components(
-            normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=names_seen
-        ),
+        parts=real_parts(names_seen),
         on_progress=told,
         overwrite=overwrite,
     )
@@ -261,7 +261,6 @@ def _source_of(
 
 
 _OWN: Final = "own"  # name of a source that is a table
-_LONGEST: Final = 100_000  # characters of a name; those of the pack stay
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9._@-]+|^[^A-Za-z0-9]+")
 _ONE: Final = ("kind", "type", "language", "taxon", "rank", "obsolete", "definition")
 _SEVERAL: Final = ("parents", "references", "replaced_by")
@@ -279,6 +278,7 @@ def extend(  # noqa: PLR0913
     overwrite: bool = False,
     told: Callable[[str, int], None] = lambda step, count: None,
     reports: dict[str, SourceReport] | None = None,
+    findings: list[RuleProblem] | None = None,
 ) -> PackManifest:
     """Builds a pack from another one with own names and concepts added; also copies the linker of
     that pack, if any.
@@ -289,8 +289,8 @@ def extend(  # noqa: PLR0913
     Args:
         pack: folder that ``fascicle index build`` wrote, or the name of a shipped pack.
         own: a table with a header line, such as ``fascicle index export`` writes: ``concept`` and
-            ``surface`` (or ``id`` and ``name``), and perhaps other columns of `ColumnSettings`; or
-            the TOML file of several vocabularies.
+            ``surface`` (or ``id`` and ``name``), and perhaps other columns of `ColumnSettings`; the
+            TOML file of several vocabularies; or a table of rules of curation.
         output: the folder to write.
         kind: type of the concepts of a table that has no such column.
         linker: whose rankers are kept; by default that in the folder of the pack, or the shipped
@@ -299,6 +299,7 @@ def extend(  # noqa: PLR0913
         overwrite: replace an existing pack.
         told: called with the current step and a count, now and then.
         reports: receives the problems of reading each own source.
+        findings: receives problems with rules of curation.
 
     Returns:
         The manifest of the pack.
@@ -312,34 +313,37 @@ def extend(  # noqa: PLR0913
     """
     check_folder(Path(output), kind=KIND, overwrite=overwrite)
     base = Pack.open(pack)
-    rules = KeptRules(base)
-    sources_of_pack, reports_of = pack_sources(base), reports if reports is not None else {}
-    for name, settings in _own_sources(own, kind).items():
-        if name in {source.facts.name for source in sources_of_pack}:
-            raise UsageError(
-                f"the pack {base.folder} has a source {name!r} too; give the own one another name"
-            )
-        check_source(settings)
-        source = _source_of(name, settings, reports_of.setdefault(name, SourceReport()), None)
-        sources_of_pack.append(source._replace(records=partial(_watch_rules, source, rules)))
+    rules = rules_by_key(read_rules([str(own)])) if is_rules_table(own) else None
+    if rules is not None and findings is not None:
+        findings += rule_problems(base, rules)
+    all_rules = KeptRules(base, rules)
+    own_sources = {} if rules is not None else _own_sources(own, kind)
+    new = _new_sources(own_sources, base, all_rules, reports if reports is not None else {})
     return build(
-        sources_of_pack,
-        BuildSettings(
-            name=_pack_name(output),
-            memory=memory,
-            longest=_LONGEST,
-            careful=base.manifest.careful is not False,
-            vocabularies=base.manifest.vocabularies or (),
-            qualities=QUALITIES in base.manifest.files,
-        ),
+        [*pack_sources(base, rules), *new],
+        build_settings(base, name=_pack_name(output), memory=memory),
         output,
-        parts=Components(
-            normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=rules
-        ),
+        parts=real_parts(all_rules),
         on_progress=told,
         overwrite=overwrite,
         finish=partial(_write_linkers, _parts(linker, base)),
     )
+
+
+def _new_sources(
+    own: Mapping[str, SourceSettings],
+    base: Pack,
+    rules: KeptRules,
+    reports: dict[str, SourceReport],
+) -> Iterator[PackSource]:
+    for name, settings in own.items():
+        if name in {facts.name for facts in base.manifest.sources}:
+            raise UsageError(
+                f"the pack {base.folder} has a source {name!r} too; give the own one another name"
+            )
+        check_source(settings)
+        source = _source_of(name, settings, reports.setdefault(name, SourceReport()), None)
+        yield source._replace(records=partial(_watch_rules, source, rules))
 
 
 def _watch_rules(source: PackSource, rules: KeptRules) -> Iterator[ConceptRecord]:
