@@ -11,6 +11,7 @@ from fascicle.pipeline.runner import Failure
 from fascicle.pipeline.workers import Failed, Working
 from fascicle.serving.records import PipelineFacts
 from fascicle.settings.pipeline import Limits
+from fascicle.terms.curation import CurationRule
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +63,22 @@ class Search(msgspec.Struct, frozen=True, kw_only=True, tag="search"):
     query: str
     kind: str
     most: int
+
+
+class TryRules(msgspec.Struct, frozen=True, kw_only=True, tag="try"):
+    """A name that is explained, and rules of curation whose changes in documents are asked for.
+
+    Attributes:
+        name: empty for none.
+        before: rules that follow those of the pack already.
+        rules: that follow them.
+        documents: as `fascicle.core.codec` writes them.
+    """
+
+    name: str
+    before: tuple[CurationRule, ...]
+    rules: tuple[CurationRule, ...]
+    documents: tuple[msgspec.Raw, ...]
 
 
 class ReadFile(msgspec.Struct, frozen=True, kw_only=True, tag="read"):
@@ -136,6 +153,14 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True, tag="searched"):
     concepts: tuple[dict[str, Any], ...]
 
 
+class TriedRules(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
+    """What a name is in a pack, and what rules would change, as plain values; ``None`` if the
+    pipeline has no pack that finds names.
+    """
+
+    answer: dict[str, Any] | None
+
+
 class FileRead(msgspec.Struct, frozen=True, kw_only=True, tag="file-read"):
     """A file that was read.
 
@@ -176,8 +201,8 @@ class Wrong(msgspec.Struct, frozen=True, kw_only=True, tag="wrong"):
     code: str = ""
 
 
-Order = Annotate | Explain | Look | Search | ReadFile | WriteFile
-Result = Answered | Looked | Searched | FileRead | FileWritten | Wrong
+Order = Annotate | Explain | Look | Search | TryRules | ReadFile | WriteFile
+Result = Answered | Looked | Searched | TriedRules | FileRead | FileWritten | Wrong
 Message = Ready | Working | Result | Failed
 ORDERS: Final[msgspec.json.Decoder[Order]] = msgspec.json.Decoder(Order)
 MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)

@@ -31,6 +31,7 @@ from fascicle.serving.messages import (
     Looked,
     Options,
     Searched,
+    TriedRules,
     Wrong,
 )
 from fascicle.serving.records import PipelineFacts
@@ -82,7 +83,7 @@ class ClosedError(Exception):
     """Error raised if the service is closing and accepts no more tasks."""
 
 
-WorkerAnswer = Answer | Looked | Searched | FileRead | FileWritten | Wrong
+WorkerAnswer = Answer | Looked | Searched | TriedRules | FileRead | FileWritten | Wrong
 
 
 @dataclass(eq=False, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -37,11 +38,18 @@ from fascicle.serving.messages import (
     ReadFile,
     Search,
     Searched,
+    TriedRules,
+    TryRules,
     WriteFile,
     Wrong,
 )
 from fascicle.serving.records import PackFacts, PipelineFacts, StepFacts, VocabularyFacts
+from fascicle.settings.inputs import RecognitionSettings
+from fascicle.terms.keys.key import key
+from fascicle.terms.pack.differences import mention_changes
 from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.tried import TriedPack, rule_problems, rules_by_key
+from fascicle.terms.pack.why import explain_name, reason_not_found
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.searching import HOW, FoundConcept, NameSearch
 from fascicle.text.annotator import Annotator
@@ -49,6 +57,7 @@ from fascicle.text.annotator import Annotator
 OnStart = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
 _PORTION: Final = 50  # names of a concept that are sent
+_CHANGES: Final = 10_000  # changed mentions that are sent
 
 
 def _ignore_documents(documents: Sequence[Document]) -> None:
@@ -119,6 +128,8 @@ class PipelineWork:
                 return Looked(concept=self._concept(curie))
             case Search():
                 return Searched(concepts=tuple(self._search(order)))
+            case TryRules():
+                return TriedRules(answer=self._try_rules(order))
             case _:
                 raise TypeError(f"a pipeline does no {type(order).__name__}")
 
@@ -199,6 +210,15 @@ class PipelineWork:
         ]
         hits.sort(key=lambda hit: hit[0])
         return [_hit(pack, hit) for _, pack, hit in hits[: order.most]]
+
+    def _try_rules(self, order: TryRules) -> dict[str, Any] | None:
+        """Explains a name in the first pack that finds names, and tries rules on it."""
+        finders = [part for part in _parts(self.pipeline) if isinstance(part, PackRecogniser)]
+        packs = [(pack, finder) for finder in finders for pack in _packs_of(finder)]
+        if not packs:
+            return None
+        pack, finder = packs[0]
+        return try_rules(pack, order, finder.settings)
 
     @cached_property
     def facts(self) -> PipelineFacts:
@@ -354,6 +374,24 @@ def _pack_facts(pack: Pack) -> PackFacts:
             for source in pack.manifest.sources
         ),
     )
+
+
+def try_rules(pack: Pack, order: TryRules, settings: RecognitionSettings) -> dict[str, Any]:
+    """Returns what a name is in a pack, and what rules would change in texts."""
+    documents = [codec.decode(bytes(document)) for document in order.documents]
+    rules = rules_by_key((*order.before, *order.rules))
+    before = TriedPack(pack, rules_by_key(order.before)) if order.before else pack
+    after = TriedPack(pack, rules) if rules.rules else pack
+    changes = mention_changes(before, after, documents, settings=settings) if order.rules else ()
+    few = after.few if isinstance(after, TriedPack) and key(order.name, 2) in after.keys else None
+    explanation = explain_name(few or pack, order.name)
+    return {
+        "pack": pack.full_name,
+        "why": msgspec.to_builtins(explanation),
+        "reason": reason_not_found(explanation, settings.threshold),
+        "problems": [problem.message for problem in rule_problems(pack, rules)],
+        "changes": msgspec.to_builtins(list(islice(changes, _CHANGES))),
+    }
 
 
 def _read_file(order: ReadFile) -> FileRead:

@@ -14,6 +14,7 @@ from fascicle.terms.curation import CASES, Action, CurationRule, format_rules, r
 from fascicle.terms.pack.differences import PackChange, find_tried_changes, mention_changes
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.tried import TriedPack, rule_problems, rules_by_key
+from fascicle.terms.pack.why import explain_name, reason_not_found
 from fascicle.verbs.tasks.index import diff
 from fascicle.verbs.tasks.index_build import build_pack as build_sources
 from fascicle.verbs.tasks.index_build import extend
@@ -238,3 +239,19 @@ def test_a_pack_with_composed_names_is_refused(tmp_path: Path) -> None:
     rules = rules_by_key([CurationRule(action="drop", surface="fever")])
     with pytest.raises(UsageError, match="composed names"):
         TriedPack(Pack.open(tmp_path / "m"), rules)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("seizures", ""),
+        ("nothing", "no name of the pack has its key"),
+        ("grey fever", "its concept is obsolete, replaced by A:2"),
+        ("LC", "a rule keeps it out of texts; it is only linked"),
+        ("cats", "its case or form is not that of the names with its key: CAT, Cat"),
+        ("was", "it is meant with a probability of 0.005, and 0.3 is needed"),
+    ],
+)
+def test_it_is_said_why_a_name_is_not_found(pack: Pack, name: str, reason: str) -> None:
+    assert reason_not_found(explain_name(pack, name), 0.3) == reason
+    assert bool(reason) is not bool(seen(pack.folder, [Document(id="a", text=name)]))

@@ -4,7 +4,8 @@ of links.
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 import msgspec
@@ -14,9 +15,25 @@ from starlette.responses import Response
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.mention import is_curie
-from fascicle.serving.content import Candidates, check_names, query_value, read_content
+from fascicle.errors import FormatError, Place
+from fascicle.serving.content import (
+    Candidates,
+    check_names,
+    query_value,
+    read_content,
+    read_json,
+)
 from fascicle.serving.endpoint import JSON, PIPELINE_QUERY, Endpoint, Query, json_answer, pool_of
-from fascicle.serving.messages import Answer, Explain, Look, Looked, Search, Searched
+from fascicle.serving.messages import (
+    Answer,
+    Explain,
+    Look,
+    Looked,
+    Search,
+    Searched,
+    TriedRules,
+    TryRules,
+)
 from fascicle.serving.pool import Pool, Task, WorkerAnswer
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import (
@@ -28,6 +45,7 @@ from fascicle.serving.records import (
     Pipelines,
 )
 from fascicle.serving.service import METRICS_TYPE, Service, task_failure
+from fascicle.terms.curation import HEADER, CurationRule, make_rule
 from fascicle.version import VERSION
 
 
@@ -173,13 +191,91 @@ async def why(request: Request, service: Service) -> Response:
     return json_answer({"decisions": answer.decisions or ()})
 
 
+_Cell = Annotated[str, msgspec.Meta(max_length=1_000)]
+_Rows = Annotated[tuple[dict[str, _Cell], ...], msgspec.Meta(max_length=1_000)]
+
+
+class GivenNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A name to explain, and rows of curation to try.
+
+    Attributes:
+        name: any; empty for none.
+        before: rows that hold already, as ``rows``.
+        rows: rules, by the columns ``action``, ``surface``, ``source``, ``concept``, ``case`` and
+            ``note``.
+        documents: in whose texts the changes are searched.
+    """
+
+    name: _Cell = ""
+    before: _Rows = ()
+    rows: _Rows = ()
+    documents: tuple[codec.GivenDocument, ...] = ()
+
+
+class _RawNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: _Cell = ""
+    before: _Rows = ()
+    rows: _Rows = ()
+    documents: tuple[msgspec.Raw, ...] = ()
+
+
+class TriedNames(msgspec.Struct, frozen=True, kw_only=True):
+    """What a name is in a pack, and what rows would change.
+
+    Attributes:
+        pack: its full name.
+        why: terms with the key of the name, and their concepts.
+        reason: why the name is not found in texts; empty if it is.
+        problems: of the rows, one sentence each.
+        changes: mentions that appear, vanish or get another link, each with its words around.
+    """
+
+    pack: str
+    why: dict[str, Any]
+    reason: str
+    problems: tuple[str, ...]
+    changes: tuple[dict[str, Any], ...]
+
+
+async def names(request: Request, service: Service) -> Response:
+    """Explains a name, and returns what rows of curation would change in documents."""
+    check_names(request, ("pipeline",))
+    pool = pool_of(request, service)
+    content = await read_json(request, service.settings, _RawNames)
+    documents = service.documents(content.documents) if content.documents else []
+    order = TryRules(
+        name=content.name,
+        before=tuple(_rules_of(content.before)),
+        rules=tuple(_rules_of(content.rows)),
+        documents=tuple(msgspec.Raw(codec.encode(document)) for document in documents),
+    )
+    characters = sum(len(document.text) + 1 for document in documents)
+    answer = await _run_task(service, pool, Task(order=order, characters=characters + 1))
+    assert isinstance(answer, TriedRules)
+    if answer.answer is None:
+        raise ProblemError(404, "no step of this pipeline finds the names of a term pack")
+    return json_answer(answer.answer)
+
+
+def _rules_of(rows: Sequence[Mapping[str, str]]) -> Iterator[CurationRule]:
+    for number, row in enumerate(rows, start=1):
+        if unknown := sorted(row.keys() - {*HEADER}):
+            raise ProblemError(
+                422, f"row {number} has the column {unknown[0][:100]!r}; give {', '.join(HEADER)}"
+            )
+        try:
+            yield make_rule({"action": "", "surface": "", **row}, Place("row", number))
+        except FormatError as error:
+            raise ProblemError(422, str(error)) from None
+
+
 async def _run_task(service: Service, pool: Pool, task: Task) -> WorkerAnswer:
     (answer,) = await service.ask(pool, [task])
     if answer is None:
         raise ProblemError(
             504, f"this was not done within {service.settings.seconds:g} s; ask again later"
         )
-    if isinstance(answer, Looked | Searched) or (
+    if isinstance(answer, Looked | Searched | TriedRules) or (
         isinstance(answer, Answer) and answer.failure is None
     ):
         return answer
@@ -217,6 +313,21 @@ CONCEPT_ROUTES: Final = (
         query=(PIPELINE_QUERY,),
         answers=ConceptAnswer,
         problems=(404, 429),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/names",
+        handle=names,
+        means="what a name is in the pack of a pipeline, and what rows of curation would change",
+        query=(PIPELINE_QUERY,),
+        body=GivenNames,
+        answers=TriedNames,
+        problems=(404, 413, 429),
+        example={
+            "name": "tremor",
+            "rows": [{"action": "ner_off", "surface": "tremor"}],
+            "documents": [{"id": "a", "text": "Lithium can cause tremor."}],
+        },
     ),
     Endpoint(
         method="POST",

@@ -284,8 +284,8 @@ def _changes(
 
 
 def _words(text: str, start: int, end: int) -> str:
-    left, right = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
-    return " ".join(f"{left}[{text[start:end]}]{right}".split())
+    before, behind = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    return " ".join(f"{before}[{text[start:end]}]{behind}".split())
 
 
 def _type_and_link(mention: Mention | None) -> str:

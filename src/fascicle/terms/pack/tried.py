@@ -186,8 +186,12 @@ def rule_keys(pack: Pack, rules: Curation) -> list[str]:
 def _names_of_keys(pack: Pack, rules: Curation) -> NamesOfKeys:
     keys = rule_keys(pack, rules)
     active, silent = pack.active.of_keys(keys)[1], pack.silent.of_keys(keys)[1]
-    meant = pack.concept_rows([rule.concept for rule in rules.rules if rule.concept])
-    concepts = [pack.active.concept[active], pack.silent.concept[silent], meant[meant >= 0]]
+    rule_concepts = pack.concept_rows([rule.concept for rule in rules.rules if rule.concept])
+    concepts = [
+        pack.active.concept[active],
+        pack.silent.concept[silent],
+        rule_concepts[rule_concepts >= 0],
+    ]
     return NamesOfKeys(np.unique(np.concatenate(concepts)).astype(np.int64), active, silent)
 
 
@@ -196,9 +200,9 @@ class _JoinedNames(Names):
 
     def __init__(self, names: Names, more: Names, concepts: Ints) -> None:
         self.__dict__.update(names.__dict__)
-        surfaces, others = names.surfaces, more.surfaces
-        content = np.append(surfaces.content, others.content)
-        offsets = others.offsets[1:].astype(np.int64) + len(surfaces.content)
+        surfaces, further = names.surfaces, more.surfaces
+        content = np.append(surfaces.content, further.content)
+        offsets = further.offsets[1:].astype(np.int64) + len(surfaces.content)
         self.surfaces = Strings(content, np.append(surfaces.offsets, offsets))
         self.starts = np.append(names.starts, more.starts[1:].astype(np.int64) + len(names))
         self.surface = np.append(names.surface, more.surface.astype(np.int64) + len(surfaces))

@@ -17,6 +17,7 @@ from fascicle.core.document import Document
 from fascicle.core.wording import plural
 from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.composed import ComposedNames, choose_composed
+from fascicle.terms.keys.characters import case_fits
 from fascicle.terms.keys.key import KeyReader, Level, TokenReader, key
 from fascicle.terms.overlaps import Edges
 from fascicle.terms.pack import layout
@@ -119,6 +120,37 @@ def explain_name(pack: Pack, surface: str) -> Explanation:
         silent=explained_tables[1],
         composed=tuple(_parts(pack, surface)),
     )
+
+
+def reason_not_found(explanation: Explanation, threshold: float) -> str:
+    """Returns why a surface is not found where it is written like this; empty if it is found.
+
+    Args:
+        explanation: of the surface.
+        threshold: lowest probability of a mention.
+    """
+    if not explanation.terms:
+        silent = next((term.silent for term in explanation.silent), "")
+        return silent or "no name of the pack has its key"
+    terms = [explained for explained in explanation.terms if not explained.term.off]
+    if not terms:
+        return "a rule keeps it out of texts; it is only linked"
+    surface = explanation.surface
+    fitting = [term for term in terms if case_fits(surface, term.term.surface, term.term.case)]
+    if not fitting:
+        names = ", ".join(dict.fromkeys(explained.term.surface for explained in terms))
+        return f"its case or form is not that of the names with its key: {names}"
+    priors: dict[tuple[str, str], float] = {}
+    for explained in fitting:
+        meaning = explained.concept.type, explained.concept.curie
+        priors[meaning] = max(priors.get(meaning, 0.0), explained.term.prior)
+    scores = {kind: 0.0 for kind, _ in priors}
+    for (kind, _), prior in priors.items():
+        scores[kind] += prior
+    score = min(1.0, max(scores.values()))
+    if round(score, _DIGITS) >= threshold:
+        return ""
+    return f"it is meant with a probability of {score:.3f}, and {threshold} is needed"
 
 
 def _parts(pack: Pack, surface: str) -> Iterator[ExplainedParts]:

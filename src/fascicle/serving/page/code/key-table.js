@@ -33,6 +33,7 @@ export function keyTable({ store, view, panel, search, curator, move, turn, anew
       () => curator.toggle(),
       open,
     ),
+    page(["Shift+N"], "names of the term pack: why one is found, and what a row changes", tools.names),
     page(["h"], "light, dark, or as the system", tools.theme),
     decide(["a"], "accept", chosen(curator.accept)),
     decide(["x"], "reject", chosen(curator.reject)),

@@ -11,6 +11,7 @@ import { filters } from "./filters.js";
 import { help, listen } from "./keys.js";
 import { keyTable } from "./key-table.js";
 import { Marking } from "./marking.js";
+import { showNames } from "./names.js";
 import { Panel } from "./panel.js";
 import { pick } from "./picking.js";
 import { Reading, readingOf, titleOf } from "./reading.js";
@@ -221,6 +222,9 @@ function heading() {
   else if (held) place("heading").querySelector(`[data-keep="${held}"]`)?.focus();
 }
 
+/** The dialog of names, which begins with the chosen mention or the selected words. */
+const names = () => showNames(store, (store.chosen?.words ?? getSelection()?.toString() ?? "").trim().slice(0, 200));
+
 /** The bar at the top. */
 const pipelines = el("select", {
   "aria-label": "Pipeline",
@@ -279,6 +283,7 @@ function tools() {
       curation && !open && button("Continue curation", () => curator.resume(), { class: "button tiny", id: "resume" }),
       curation && !open && button("Import decisions", () => imports.click(), { class: "button tiny" }),
       imports,
+      button("Names", names, { class: "button tiny", id: "names" }),
       button("Theme", () => say(`Theme: ${nextTheme()}.`), { class: "button quiet tiny", id: "theme" }),
       button("Keys", () => help(table), { class: "button quiet tiny", id: "help" }),
     ].filter(Boolean),
@@ -301,6 +306,7 @@ const table = keyTable({
     exporting: () => exporting(store, curator).catch((error) => say(error.message, 12)),
     copy: () => copy(store),
     theme: () => say(`Theme: ${nextTheme()}.`),
+    names,
   },
 });
 table.push({ keys: ["?"], group: "Page", means: "these keys", run: () => help(table) });

@@ -136,6 +136,11 @@ export const service = {
     return (await (await ask("v1/concepts", { query: { q, type, pipeline } })).json()).concepts;
   },
 
+  /** What a name is in the pack of a pipeline, and what rows of curation change. @param {string} pipeline @param {any} content */
+  async names(pipeline, content) {
+    return (await post("v1/names", content, { pipeline })).json();
+  },
+
   curation: {
     /** Whether the service keeps decisions, and of how many documents. */
     async about() {
