@@ -70,3 +70,21 @@ def test_a_name_is_silenced_and_the_change_discarded(opened: Opened) -> None:
     page.click("#names-discard")
     assert page.inner_text("#names-changes") == ""
     assert page.inner_text("#names-rows") == ""
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_the_table_is_sorted_by_the_words_around(opened: Opened, axe: str, width: int) -> None:
+    mentions = [
+        {"spans": [[at, at + 7]], "type": "Chemical", "score": 0.5, "source": "m"} for at in (0, 21)
+    ]
+    text = "Aspirin was tested. \nAspirin and\nothers."
+    page = opened({"id": "a", "text": text, "mentions": mentions}, width=width)
+    press(page, "v")
+    page.click("[data-column=around] button")
+    rows = page.locator(".grid-row > :last-child")
+    assert rows.all_inner_texts() == [
+        "Aspirin was tested. [Aspirin] and others.",
+        "[Aspirin] was tested. Aspirin and others.",
+    ]
+    assert violations(page, axe) == []
+    assert not overflow(page)

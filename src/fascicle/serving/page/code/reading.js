@@ -14,6 +14,7 @@ import { identifier, keyOf, sourceOf } from "./types.js";
  * @property {string} source
  * @property {number | null} score
  * @property {string} words
+ * @property {[string, string]} around words before and behind it
  * @property {string} concept identifiers of its links
  * @property {string} concepts names of its links
  * @property {import("./types.js").Mention} mention
@@ -23,6 +24,8 @@ import { identifier, keyOf, sourceOf } from "./types.js";
  * @property {boolean} [agreed] whether all versions say it, and nobody needs to decide
  * @property {{note?: string, flagged?: boolean}} [remark]
  */
+
+const AROUND = 40; // units on each side of a mention
 
 /** @typedef {{hiddenTypes: Set<string>, hiddenSources: Set<string>, hiddenSides: Set<string>, least: number}} Filter */
 
@@ -58,6 +61,7 @@ export class Reading {
       source: sourceOf(mention),
       score: mention.score ?? null,
       words: parts.map(([start, end]) => this.text.slice(start, end)).join(" … "),
+      around: [this.#words(parts[0][0] - AROUND, parts[0][0]), this.#words(parts.at(-1)[1], parts.at(-1)[1] + AROUND)],
       concept: links.map(identifier).join(", "),
       concepts: links
         .map((link) => link.name ?? "")
@@ -65,6 +69,11 @@ export class Reading {
         .join(", "),
       mention,
     };
+  }
+
+  /** The text of a range, without what is outside and without breaks. @param {number} start @param {number} end */
+  #words(start, end) {
+    return this.text.slice(Math.max(0, start), end).replace(/\s+/g, " ").trim();
   }
 
   /** How often each value of a field is there, the most frequent first. @param {"type" | "source" | "side"} field */

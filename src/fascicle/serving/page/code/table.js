@@ -13,6 +13,7 @@ const COLUMNS = [
   ["score", "Score", (a, b) => (a.score ?? 2) - (b.score ?? 2)],
   ["concept", "Identifier", (a, b) => a.concept.localeCompare(b.concept)],
   ["concepts", "Name", (a, b) => a.concepts.localeCompare(b.concepts)],
+  ["around", "Words around", (a, b) => a.around[1].localeCompare(b.around[1]) || a.around[0].localeCompare(b.around[0])],
 ];
 
 export class Table {
@@ -107,6 +108,7 @@ export class Table {
       el("div", { role: "gridcell", class: "number", text: percent(shown.score) }),
       el("div", { role: "gridcell", class: "mono" }, name(shown.concept)),
       el("div", { role: "gridcell" }, name(shown.concepts)),
+      el("div", { role: "gridcell", class: "soft" }, name(`${shown.around[0]} [${shown.words}] ${shown.around[1]}`.trim())),
     );
     row.style.transform = `translateY(${number * ROW}px)`;
     return row;
