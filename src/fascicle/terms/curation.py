@@ -264,8 +264,8 @@ class Curation:
         for what, number in last.items():
             rule = self.rules[number]
             if what == "presence":
-                kept = rule.action in ("add", "ner_off")
-                decision = decision._replace(keep=kept, match=rule.action == "add")
+                stays = rule.action in ("add", "ner_off")
+                decision = decision._replace(keep=stays, match=rule.action == "add")
             elif what == "case":
                 decision = decision._replace(case=rule.case)
             else:

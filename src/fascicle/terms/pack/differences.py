@@ -92,8 +92,8 @@ def find_tried_changes(first: Pack, second: TriedPack) -> Iterator[PackChange]:
 
 
 def _term_changes(first: Pack, second: Pack, terms_of: _ReadTerms) -> Iterator[PackChange]:
-    for _, terms, others in _walk(first, second, terms_of):
-        before, after = terms or {}, others or {}
+    for _, terms, later_terms in _walk(first, second, terms_of):
+        before, after = terms or {}, later_terms or {}
         for name in sorted({**before, **after}):
             if difference := _difference(before.get(name), after.get(name)):
                 surface, curie, _ = name
@@ -119,20 +119,20 @@ def _text(values: dict[str, str], names: Any) -> str:
 
 
 def _walk(
-    first: Pack, second: Pack, read: Callable[[Pack], Iterator[tuple[str, _V]]]
+    first: Pack, second: Pack, content_of: Callable[[Pack], Iterator[tuple[str, _V]]]
 ) -> Iterator[tuple[str, _V | None, _V | None]]:
     """Walks through two packs side by side.
 
     Args:
         first: what was before.
         second: what is now.
-        read: yields the content of a pack, sorted by the bytes of the keys.
+        content_of: yields the content of a pack, sorted by the bytes of the keys.
 
     Yields:
         Key, and the value in each pack; ``None`` where a pack does not have the key.
     """
     streams = (
-        zip(_check_damage(pack, read(pack)), repeat(side))
+        zip(_check_damage(pack, content_of(pack)), repeat(side))
         for side, pack in enumerate((first, second))
     )
     merged = merge(*streams, key=lambda entry: entry[0][0].encode())

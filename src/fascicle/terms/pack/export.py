@@ -172,18 +172,7 @@ class KeptRules:
         )
         self._kept, self.rules = len(recorded), (*recorded, *(further.rules if further else ()))
         self._own: set[tuple[str, str]] = set()
-        self._known: dict[tuple[str, str], NameDecision] = {}
-        for table in (pack.active, pack.silent):
-            for term, rule in zip(*(column.tolist() for column in table.ruled), strict=True):
-                name = pack.term(table, term)
-                flags = int(table.flags[term])
-                self._known[name.surface, name.concept] = NameDecision(
-                    keep=not flags & layout.DROPPED,
-                    match=not name.off,
-                    case=cast(Case, name.case.name),
-                    preferred=bool(flags & layout.PREFERRED),
-                    rules=(rule - 1,) if rule else (),
-                )
+        self._known = dict(_decisions(pack))
 
     def see(self, record: ConceptRecord) -> None:
         """Collects the labels of a record of another source; of a new concept without a label,
@@ -203,6 +192,24 @@ class KeptRules:
             return before
         further = (self._kept + number for number in decision.rules)
         return decision._replace(rules=(*before.rules, *further))
+
+
+def _decisions(pack: Pack) -> Iterator[tuple[tuple[str, str], NameDecision]]:
+    """Yields surface and concept of the names about which rules decided, and the decisions."""
+    for table in (pack.active, pack.silent):
+        for term, rule in zip(*(column.tolist() for column in table.ruled), strict=True):
+            name = pack.term(table, term)
+            flags = int(table.flags[term])
+            yield (
+                (name.surface, name.concept),
+                NameDecision(
+                    keep=not flags & layout.DROPPED,
+                    match=not name.off,
+                    case=cast(Case, name.case.name),
+                    preferred=bool(flags & layout.PREFERRED),
+                    rules=(rule - 1,) if rule else (),
+                ),
+            )
 
 
 def term_rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
