@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fascicle.core.document import Document, Link, Mention
+from fascicle.core.document import Document, Link, Mention, Relation
 from fascicle.errors import InputError
 from fascicle.formats import detect, read, write
 
@@ -32,6 +32,44 @@ def test_what_is_written_is_read(tmp_path: Path, name: str, losses: dict[str, in
     assert detect(str(path)) == name
     (found,) = read(path)
     assert (found.text, found.mentions, found.events) == (TEXT, DOCUMENT.mentions, ())
+
+
+def test_relations_are_arcs_and_chains(tmp_path: Path) -> None:
+    """With the features of a layer, roles, and a chain of coreference; what cannot be held is
+    counted.
+    """
+    pytest.importorskip("cassis")
+    gene, part, long, lung, other = (mention.key for mention in DOCUMENT.mentions)
+    ends = (("Governor", gene), ("Dependent", part))
+    kept = (
+        Relation(type="binds|x", arguments=ends, attributes=(("novel", "_"), ("sure", "a\\b"))),
+        Relation(type="treats", arguments=(("Arg1", lung), ("to", gene))),
+        Relation(type="x", arguments=ends, attributes=(("layer", "Link"), ("label", "[1]"))),
+        Relation(type="same\\", arguments=(("", other), ("the", long), ("", gene))),
+    )
+    lost = (
+        Relation(type="", arguments=ends),
+        Relation(type="1", arguments=ends),
+        Relation(type="x", arguments=(("", gene),)),
+        Relation(type="x", attributes=(("entity1", "D1"), ("entity2", "D2"))),
+    )
+    odd = Relation(type="y", arguments=ends, attributes=(("a b", "x"), ("value", "x"), ("c", "")))
+    document = DOCUMENT.having(relations=(*kept, *lost, odd))
+    for name in ("a.webanno.tsv", "a.cas.json"):
+        losses = write(tmp_path / name, [document]).losses
+        assert (losses["relations"], losses["attributes"]) == (4, 3)
+        (found,) = read(tmp_path / name)
+        assert found.mentions == document.mentions
+        assert not found.events
+        wanted = (*kept, Relation(type="y", arguments=ends))
+        assert sorted(found.relations, key=repr) == sorted(wanted, key=repr)
+    head = (tmp_path / "a.webanno.tsv").read_text().splitlines()[1:5]
+    entity = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
+    arcs = f"value|novel|sure|GovernorRole|DependentRole|BT_{entity}"
+    assert head[1:3] == [
+        f"#T_RL=webanno.custom.Relation|{arcs}",
+        f"#T_RL=webanno.custom.Link|value|label|BT_{entity}",
+    ]
 
 
 def test_sentences_and_parts_of_tokens(tmp_path: Path) -> None:

@@ -140,6 +140,27 @@ def test_relations_lead_from_their_governor_to_the_row(tmp_path: Path) -> None:
     ]
 
 
+def test_chains_whose_links_are_mentions_are_relations(tmp_path: Path) -> None:
+    """A chain with a link that is no mention is counted as a whole; the guide writes the relation
+    to the next link, ``->``, and the numbers of the chain and of the link.
+    """
+    chain = "de.tudarmstadt.ukp.dkpro.core.api.coref.type.CoreferenceLink"
+    head = (
+        "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|kind\n"
+        f"#T_CH={chain}|referenceType|referenceRelation\n\n\n#Text=a b c d\n"
+    )
+    rows = (
+        "1-1\t0-1\ta\tA\tname\t*->1-2\t\n1-2\t2-3\tb\tB[2]\t*[3]\tsame->1-1\t\n"
+        "1-3\t4-5\tc\tB[2]\t*[3]\tsame->1-1\t\n1-4\t6-7\td\tD|E\t*|*\t*->2-1|*->3-1\t\n"
+    )
+    found = of(tmp_path, head + rows)
+    kinds = {mention.key: mention.type for mention in found.mentions}
+    assert [
+        (one.type, [(role, kinds[key]) for role, key in one.arguments]) for one in found.relations
+    ] == [("same", [("", "B"), ("name", "A")])]
+    assert [event.message for event in found.events] == ["not read: 2"]
+
+
 @pytest.mark.parametrize(
     ("rows", "line"),
     [

@@ -22,15 +22,19 @@ from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import Reader
 from fascicle.formats.inception import (
     COREFERENCES,
-    DEPENDENT,
-    FILLER,
-    GOVERNOR,
-    OWNER,
     RELATIONS,
     InceptionOptions,
     add_mention,
     left_out_events,
     make_relation,
+)
+from fascicle.formats.inception_relations import (
+    DEPENDENT,
+    FILLER,
+    GOVERNOR,
+    OWNER,
+    ChainLink,
+    chain_relations,
 )
 from fascicle.formats.report import ReadReport
 
@@ -105,7 +109,9 @@ class _View:
         title: of the document; empty if none states it.
         segments: ranges of words and sentences, by the names of their types.
         keys: of the mentions, by the identities of their annotations.
+        places: span -> keys of the mentions there.
         related: layer, features, and the role and annotation of each end of relations and slots.
+        links: of chains of coreference, by their identities.
         other: counts of what is not read.
     """
 
@@ -114,7 +120,9 @@ class _View:
     title: str = ""
     segments: defaultdict[str, set[Span]] = field(default_factory=lambda: defaultdict(set))
     keys: dict[int, MentionKey | None] = field(default_factory=dict)
+    places: defaultdict[Span, set[MentionKey]] = field(default_factory=lambda: defaultdict(set))
     related: list[tuple[str, dict[str, str], list[tuple[str, Any]]]] = field(default_factory=list)
+    links: dict[int, Any] = field(default_factory=dict)
     other: Counter[str] = field(default_factory=Counter)
 
     def add(self, annotation: Any) -> None:
@@ -126,7 +134,7 @@ class _View:
             segments = self.segments[layer.removeprefix(_SEGMENTS)]
             segments.add((annotation.begin, annotation.end))
         elif "next" in names:
-            self.other[COREFERENCES] += 1
+            self.links[id(annotation)] = annotation
         elif self.options.takes(layer):
             stated = {name: getattr(annotation, name) for name in names if name not in _PLACE}
             facts = {name: text for name, value in stated.items() if (text := _fact(value))}
@@ -142,18 +150,46 @@ class _View:
                 filler = (getattr(link, "role", None) or FILLER, getattr(link, "target", link))
                 self.related.append((name, {}, [(OWNER, annotation), filler]))
         span = annotation.begin, annotation.end
-        self.keys[id(annotation)] = add_mention(
+        key = add_mention(
             self.collector, annotation.type.name, span, facts=facts, options=self.options
         )
+        self.keys[id(annotation)] = key
+        if key:
+            self.places[span].add(key)
 
     def settle(self) -> Iterator[Relation]:
         """Yields the relations between mentions, and counts the others."""
+        yield from chain_relations(self._chains(), self.places, self._lose_chain)
         for layer, facts, ends in self.related:
             arguments = tuple((role, key) for role, end in ends if (key := self.keys.get(id(end))))
             if len(arguments) == len(ends):
                 yield make_relation(layer, arguments, facts=facts, options=self.options)
             else:
                 self.other[RELATIONS] += 1
+
+    def _chains(self) -> Iterator[list[ChainLink]]:
+        """Yields the links of each chain, which begins with one that follows no other."""
+        following = {id(link.next) for link in self.links.values()}
+        firsts = [link for name, link in self.links.items() if name not in following]
+        rest = dict(self.links)
+        while rest:
+            link = firsts.pop(0) if firsts else next(iter(rest.values()))
+            chain = []
+            while link is not None and rest.pop(id(link), None):
+                chain.append(_chain_link(link))
+                link = link.next
+            if chain:
+                yield chain
+
+    def _lose_chain(self, links: int) -> None:
+        self.other[COREFERENCES] += links
+
+
+def _chain_link(annotation: Any) -> ChainLink:
+    role, kind = (
+        getattr(annotation, name, None) or "" for name in ("referenceType", "referenceRelation")
+    )
+    return ChainLink((annotation.begin, annotation.end), role, kind)
 
 
 def _fact(value: object) -> str:

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count, zip_longest
 from typing import Final, NamedTuple
 
@@ -22,6 +23,18 @@ from fascicle.core.mention import Span, parse_link
 from fascicle.errors import FormatError, Place, UsageError
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
+from fascicle.formats.inception_relations import (
+    DEPENDENT,
+    FILLER,
+    GOVERNOR,
+    LAYER,
+    NOT_A_TYPE,
+    OWNER,
+    RELATION_LAYER,
+    ChainLink,
+    chain_relations,
+    with_roles,
+)
 from fascicle.formats.offset_units import UTF16, conversion, convert_spans
 from fascicle.formats.report import ReadReport
 
@@ -38,22 +51,21 @@ _OTHERS: Final = (
 )
 # features that say what a mention is
 _REFINING: Final = ("value", "label", "class", "type", "category", "kind")
-_NOT_A_TYPE: Final = re.compile(r"true|false|[-+]?[\d.,]+", re.IGNORECASE)
 _SLOTS: Final = "ROLE_"  # a column of roles; the next one has the annotations in these roles
 _TEXT: Final = "#Text="
 _ROW: Final = re.compile(r"(\d+-\d+(?:\.\d+)?)\t(\d{1,12})-(\d{1,12})\t([^\t]*)\t?(.*)")
 _LAYER: Final = re.compile(r"#T_(SP|CH|RL)=([^|]+)\|?(.*)")
 _ESCAPED: Final = re.compile(r"\\(.)")
 _CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r"}
-_STACKED: Final = re.compile(r"((?:[^|\\]|\\.?)*)(?:\||$)")
+_STACKED: Final = re.compile(r"((?:[^|\\]|\\.?)*)(\||$)")
 _VALUE: Final = re.compile(r"((?:[^\\\[]|\\.?)*)(?:\[(\d+)\])?")
 # a token, and the numbers of the annotations that a relation joins, or of the one in a slot
 _END: Final = re.compile(r"(\d+-\d+(?:\.\d+)?)(?:\[(\d+)(?:_(\d+))?\])?")
 _NO_VALUE: Final = ("_", "*", "")
 _ANY_LAYER: Final = "uima.tcas.Annotation"
+# a link of a chain: its relation to the next one, and the numbers of the chain and of the link
+_CHAINED: Final = re.compile(r"(.*)->(\d+)-(\d+)")
 RELATIONS, COREFERENCES = "relations-left-out", "coreferences-left-out"
-# roles of the ends of a relation; of a slot, the first is the annotation that has it
-GOVERNOR, DEPENDENT, OWNER, FILLER = "Governor", "Dependent", "owner", "filler"
 _End = tuple[str, str, int]  # layer, token, and the number of an annotation or 0
 
 
@@ -100,7 +112,7 @@ class InceptionOptions:
         usable = (
             key
             for key in _REFINING
-            if key in facts and (is_entity or not _NOT_A_TYPE.fullmatch(facts[key]))
+            if key in facts and (is_entity or not NOT_A_TYPE.fullmatch(facts[key]))
         )
         return next(usable, "")
 
@@ -166,6 +178,10 @@ class _Content:
         default_factory=lambda: defaultdict(list)
     )
     relations: list[_Related] = field(default_factory=list)
+    # layer and number of a chain -> number of a link -> the link
+    chains: defaultdict[tuple[str, str], dict[int, ChainLink]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
     other: Counter[str] = field(default_factory=Counter)  # what is not read
     # of annotations without one
     numbers: Iterator[int] = field(default_factory=lambda: count(1_000_000_000))
@@ -189,10 +205,7 @@ class _Content:
         """Adds the annotations of a token or of a part of it."""
         at = 0
         for kind, name, features in self.layers:
-            columns = [
-                _STACKED.findall(cell)[: cell.replace("\\|", "").count("|") + 1]
-                for cell in cells[at : at + len(features)]
-            ]
+            columns = [_stacked(cell) for cell in cells[at : at + len(features)]]
             at += len(features)
             for values in zip_longest(*columns, fillvalue="_"):
                 if all(value == "_" for value in values) or (
@@ -204,7 +217,7 @@ class _Content:
                 elif kind == "RL":
                     self._relate(name, features, values, token=token)
                 else:
-                    self.other[COREFERENCES] += 1
+                    self._chain(name, place, values)
 
     def _add(
         self, layer: str, features: list[str], place: Span, *, token: str, values: tuple[str, ...]
@@ -245,6 +258,21 @@ class _Content:
         else:
             self.other[RELATIONS] += 1
 
+    def _chain(self, layer: str, place: Span, values: Sequence[str]) -> None:
+        """Adds a link of a chain, or a further token of one."""
+        match = _CHAINED.fullmatch(values[-1])
+        if match is None:
+            self.other[COREFERENCES] += 1
+            return
+        links = self.chains[layer, match[2]]
+        role, kind = (
+            "" if text in _NO_VALUE else _plain(text)
+            for text in (_VALUE.sub(r"\1", values[0], count=1), match[1])
+        )
+        (start, end), *_ = links.get(int(match[3]), (place, "", ""))
+        span = min(start, place[0]), max(end, place[1])
+        links[int(match[3])] = ChainLink(span, role, kind)
+
     def at(self, end: _End) -> tuple[str, int] | None:
         """Returns the only annotation that an end of a relation can be."""
         layer, token, number = end
@@ -256,13 +284,20 @@ class _Content:
         return fitting[0] if len(fitting) == 1 else None
 
 
+def _stacked(cell: str) -> list[str]:
+    """Returns the values of a cell, one for each annotation."""
+    values = _STACKED.findall(cell)
+    return [value for value, _ in values[: 1 + sum(bool(border) for _, border in values)]]
+
+
 def read(source: Source, options: InceptionOptions, report: ReadReport) -> Iterator[Document]:
     """Yields the one document of a file; its id is the name of the file.
 
     Mentions are the named entities, and the annotations of layers that a project defines. The type
     is the value of an entity, or of a feature such as ``label`` (then the attribute ``layer`` has
     the name of the layer), else the name of the layer; other features are attributes. The fillers
-    of slots are relations, and chains of coreference are counted.
+    of slots are relations, and so are chains of coreference whose links are mentions; other chains
+    are counted.
 
     Args:
         source: the file.
@@ -326,6 +361,12 @@ def _relations(
     content: _Content, keys: Mapping[tuple[str, int] | None, MentionKey | None]
 ) -> Iterator[Relation]:
     """Yields the relations between mentions, and counts the others."""
+    places = defaultdict[Span, set[MentionKey]](set)
+    for annotation, (span, _) in content.mentions.items():
+        if key := keys[annotation]:
+            places[span].add(key)
+    chains = ([links[at] for at in sorted(links)] for links in content.chains.values())
+    yield from chain_relations(chains, places, partial(_count, content.other, COREFERENCES))
     for layer, ends, facts in content.relations:
         arguments = tuple((role, key) for role, end in ends if (key := keys.get(content.at(end))))
         if len(arguments) == len(ends):
@@ -333,6 +374,10 @@ def _relations(
             yield make_relation(layer, arguments, facts=plain, options=content.options)
         else:
             content.other[RELATIONS] += 1
+
+
+def _count(counts: Counter[str], code: str, number: int) -> None:
+    counts[code] += number
 
 
 def _trim(span: Span, text: str) -> Span:
@@ -385,8 +430,9 @@ def make_relation(
 ) -> Relation:
     """Returns a relation of a layer, or of a slot, whose type is found as that of a mention."""
     name = _name_of(layer)
+    arguments = with_roles(arguments, facts)
     kind = facts.pop(options.refining(facts, is_entity=False), "")
-    attributes = {**({"layer": name} if kind else {}), **facts}
+    attributes = {**({LAYER: name} if kind and layer != RELATION_LAYER else {}), **facts}
     return Relation(type=kind or name, arguments=arguments, attributes=tuple(attributes.items()))
 
 

@@ -2,7 +2,8 @@
 document.
 
 Mentions are named entities: their type is the value, and their first link is the identifier.
-Offsets count UTF-16 units. The forms are those that `fascicle.formats.inception` reads.
+Relations are arcs and chains, see `fascicle.formats.inception_relations`. Offsets count UTF-16
+units. The forms are those that `fascicle.formats.inception` reads.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, groupby, pairwise
 from types import MappingProxyType
@@ -18,11 +19,20 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Mention, MentionKey
 from fascicle.core.mention import Span, link_text, parse_link
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import with_words
 from fascicle.formats.handlers import Encode, WriteOne, Writer, check_name, file_text
+from fascicle.formats.inception_relations import (
+    COREFERENCE,
+    DEPENDENT,
+    GOVERNOR,
+    Arc,
+    Chain,
+    HeldRelations,
+    held_relations,
+)
 from fascicle.formats.losses import held_fields
 from fascicle.formats.pubtator import count_links
 from fascicle.formats.report import WriteReport
@@ -30,13 +40,13 @@ from fascicle.formats.report import WriteReport
 _DKPRO: Final = "de.tudarmstadt.ukp.dkpro.core.api."
 _ENTITY: Final = f"{_DKPRO}ner.type.NamedEntity"
 _LINKS: Final = " links link-ontologies link-curies"
-_HEAD: Final = f"#FORMAT=WebAnno TSV 3.3\n#T_SP={_ENTITY}|identifier|value\n\n\n"
+_HEAD: Final = f"#FORMAT=WebAnno TSV 3.3\n#T_SP={_ENTITY}|identifier|value\n"
 _IN_TEXT: Final = re.compile(r"[\\\t\n\r]")
 _IN_VALUES: Final = re.compile(r"[\\\[\]|_;*\t\n\r]")
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LETTERS: Final = {"\t": "t", "\n": "n", "\r": "r"}
 _WORD: Final = re.compile(r"\S+")
-_Cells = dict[Span, list[tuple[str, str]]]  # part of a token -> identifier and type of mentions
+_Cells = dict[Span, list[tuple[str, ...]]]  # part of a token -> cells of each annotation there
 
 _TOKEN: Final = f"{_DKPRO}segmentation.type.Token"
 _SENTENCE: Final = f"{_DKPRO}segmentation.type.Sentence"
@@ -75,30 +85,81 @@ def _encode_tsv(document: Document, report: WriteReport) -> bytes:
         report.lose("words", document)
     if document.sentences and document.sentences != ranges:
         report.lose("sentences", document)
-    return "".join([_HEAD, *_lines(text, blocks, _cells(document, tokens, report))]).encode()
+    places = _mention_places(document, tokens, report)
+    rows = _Rows(blocks, [part for parts in places.values() for part in parts])
+    rows.add_layer("", _entity_cells(document, places, report))
+    written = [mention for mention in document.mentions if mention.key in places]
+    relations = held_relations(document, written, report)
+    numbers = {mention.key: at for at, mention in enumerate(document.mentions, 1)}
+    for layer, features in relations.layers().items():
+        arcs = [arc for arc in relations.arcs if arc.layer == layer]
+        head = f"#T_RL={'|'.join((layer, *features, f'BT_{_ENTITY}'))}\n"
+        rows.add_layer(head, _arc_cells(arcs, features, rows=rows, places=places, numbers=numbers))
+    if relations.chains:
+        head = f"#T_CH={COREFERENCE}Link|referenceType|referenceRelation\n"
+        rows.add_layer(head, _chain_cells(relations.chains, places))
+    return "".join([_HEAD, *rows.heads, "\n\n", *rows.lines(text, blocks)]).encode()
 
 
-def _lines(text: str, blocks: Sequence[list[Span]], cells: Mapping[Span, _Cells]) -> Iterator[str]:
-    """Yields the text and the rows of each sentence."""
-    units = _units(text)
-    borders = pairwise([0, *(block[0][0] for block in blocks[1:]), len(text)])
-    for number, (block, (start, end)) in enumerate(zip(blocks, borders, strict=False), 1):
-        yield from (f"#Text={_escape_text(line)}\n" for line in text[start:end].split("\n"))
-        for at, token in enumerate(block, 1):
-            yield from _rows(f"{number}-{at}", token, cells.get(token, {}), text, units)
-        yield "\n"
+_Part = tuple[Span, Span]  # of a token: the token, and the part, which may be all of it
+_Places = Mapping[MentionKey, Sequence[_Part]]
+_LayerCells = Iterator[tuple[_Part, tuple[str, ...]]]
 
 
-def _rows(
-    number: str, token: Span, parts: _Cells, text: str, units: Sequence[int]
-) -> Iterator[str]:
-    """Yields the row of a token, and those of its parts that mentions cover."""
-    cells = {token: [("_", "_")], **parts}
-    for at, part in enumerate(sorted(cells, key=lambda part: (part != token, part))):
-        place = f"{number}.{at}" if at else number
-        offsets = f"{units[part[0]]}-{units[part[1]]}"
-        columns = ["|".join(column) for column in zip(*cells[part], strict=True)]
-        yield "\t".join((place, offsets, _escape_text(text[slice(*part)]), *columns, "\n"))
+class _Rows:
+    """Rows of a file: one for each token, and one for each other part that mentions cover."""
+
+    def __init__(self, blocks: Sequence[list[Span]], parts: Iterable[_Part]) -> None:
+        """Names the rows.
+
+        Args:
+            blocks: tokens of each sentence.
+            parts: of tokens that mentions cover.
+        """
+        by_token = defaultdict[Span, set[Span]](set)
+        for token, part in parts:
+            by_token[token].add(part)
+        self.names: dict[_Part, str] = {}
+        for number, block in enumerate(blocks, 1):
+            for at, token in enumerate(block, 1):
+                self.names[token, token] = f"{number}-{at}"
+                rest = sorted(by_token[token] - {token})
+                self.names |= {
+                    (token, part): f"{number}-{at}.{place}" for place, part in enumerate(rest, 1)
+                }
+        self._columns = defaultdict[_Part, list[str]](list)
+        self.heads: list[str] = []
+
+    def add_layer(self, head: str, cells: _LayerCells) -> None:
+        """Adds the columns of a layer; one without cells has two."""
+        stacked = defaultdict[_Part, list[tuple[str, ...]]](list)
+        width = 2
+        for part, values in cells:
+            stacked[part].append(values)
+            width = len(values)
+        for part in self.names:
+            stack = stacked.get(part, [("_",) * width])
+            self._columns[part] += ("|".join(column) for column in zip(*stack, strict=True))
+        self.heads.append(head)
+
+    def lines(self, text: str, blocks: Sequence[list[Span]]) -> Iterator[str]:
+        """Yields the text and the rows of each sentence."""
+        units = _units(text)
+        rows = iter(self.names.items())
+        starts = [block[0][0] for block in blocks[1:]]
+        borders = pairwise([0, *starts, len(text)])
+        row = next(rows, None)
+        for number, (start, end) in enumerate(borders, 1):
+            if row is None:
+                return
+            yield from (f"#Text={_escape_text(line)}\n" for line in text[start:end].split("\n"))
+            while row and row[1].startswith(f"{number}-"):
+                (_, part), name = row
+                offsets = f"{units[part[0]]}-{units[part[1]]}"
+                words = _escape_text(text[slice(*part)])
+                yield "\t".join((name, offsets, words, *self._columns[row[0]], "\n"))
+                row = next(rows, None)
+            yield "\n"
 
 
 def _tokens(document: Document, text: str) -> list[Span]:
@@ -118,25 +179,56 @@ def _blocks(document: Document, tokens: Sequence[Span]) -> Iterator[list[Span]]:
         yield list(block)
 
 
-def _cells(document: Document, tokens: Sequence[Span], report: WriteReport) -> dict[Span, _Cells]:
-    """Returns for each token its parts that mentions cover, the whole token among them, with
-    their cells.
+def _mention_places(
+    document: Document, tokens: Sequence[Span], report: WriteReport
+) -> dict[MentionKey, list[_Part]]:
+    """Returns the parts of tokens that each mention covers; counts mentions that begin or end
+    outside of tokens.
     """
-    cells: defaultdict[Span, _Cells] = defaultdict(dict)
     starts, ends = [start for start, _ in tokens], [end for _, end in tokens]
-    report.mentions = 0
-    for number, mention in enumerate(document.mentions, 1):
+    places = {}
+    for mention in document.mentions:
         own = tokens[bisect_right(ends, mention.start) : bisect_left(starts, mention.end)]
         parts = [(max(start, mention.start), min(end, mention.end)) for start, end in own]
         if not parts or (parts[0][0], parts[-1][1]) != mention.spans[0]:
             report.lose("not-on-words", document, mention)
             continue
-        report.mentions += 1
-        identifier = _escape_value(_concept(mention, document, report)) or "*"
-        pair = (f"{identifier}[{number}]", f"{_escape_value(mention.type)}[{number}]")
-        for token, part in zip(own, parts, strict=True):
-            cells[token].setdefault(part, []).append(pair)
-    return cells
+        places[mention.key] = list(zip(own, parts, strict=True))
+    report.mentions = len(places)
+    return places
+
+
+def _entity_cells(document: Document, places: _Places, report: WriteReport) -> _LayerCells:
+    """Yields the identifier and the type of each mention at each of its parts."""
+    for number, mention in enumerate(document.mentions, 1):
+        if parts := places.get(mention.key):
+            identifier = _escape_value(_concept(mention, document, report)) or "*"
+            pair = (f"{identifier}[{number}]", f"{_escape_value(mention.type)}[{number}]")
+            yield from ((part, pair) for part in parts)
+
+
+def _arc_cells(
+    arcs: Iterable[Arc],
+    features: Sequence[str],
+    *,
+    rows: _Rows,
+    places: _Places,
+    numbers: Mapping[MentionKey, int],
+) -> _LayerCells:
+    """Yields the features and the governor of each arc, in the row where its dependent begins."""
+    for arc in arcs:
+        values = [_escape_value(arc.facts.get(name, "")) or "*" for name in features]
+        governor = rows.names[places[arc.governor][0]]
+        ends = f"{numbers[arc.governor]}_{numbers[arc.dependent]}"
+        yield places[arc.dependent][0], (*values, f"{governor}[{ends}]")
+
+
+def _chain_cells(chains: Iterable[Chain], places: _Places) -> _LayerCells:
+    """Yields the role and the type of each link, with its number in the chain."""
+    for number, chain in enumerate(chains, 1):
+        for at, (role, key) in enumerate(chain.links, 1):
+            cells = (_escape_value(role) or "*", f"{_escape_value(chain.type)}->{number}-{at}")
+            yield from ((part, cells) for part in places[key])
 
 
 def _concept(mention: Mention, document: Document, report: WriteReport) -> str:
@@ -177,38 +269,79 @@ def _encode_cas(document: Document, report: WriteReport) -> bytes:
     check_name(document.id, what="the document id", trimmed=False)
     units = _units(document.text)
     structures: list[dict[str, Any]] = [{**_SOFA, "sofaString": document.text}]
-    for number, (kind, span, facts) in enumerate(_annotations(document, report), 2):
-        place = {"begin": units[span[0]], "end": units[span[1]]}
+    relations = held_relations(document, document.mentions, report)
+    annotations = _annotations(document, relations, report)
+    for number, (kind, span, facts) in enumerate(annotations, 2):
+        place = {"begin": units[span[0]], "end": units[span[1]]} if span else {}
         structures.append({"%ID": number, "%TYPE": kind, "@sofa": 1, **place, **facts})
 
     members = list(range(2, len(structures) + 1))
     views = {"_InitialView": {"%SOFA": 1, "%MEMBERS": members}}
     return _ENCODER.encode(
-        {"%TYPES": _type_system(), "%FEATURE_STRUCTURES": structures, "%VIEWS": views}
+        {"%TYPES": _type_system(relations), "%FEATURE_STRUCTURES": structures, "%VIEWS": views}
     )
 
 
+_Structure = tuple[str, Span | None, dict[str, Any]]
+
+
 def _annotations(
-    document: Document, report: WriteReport
-) -> Iterator[tuple[str, Span, dict[str, str]]]:
-    """Yields type, span and features of the annotations of a CAS."""
+    document: Document, relations: HeldRelations, report: WriteReport
+) -> Iterator[_Structure]:
+    """Yields type, span and features of what a CAS contains, whose numbers begin with 2."""
     yield _METADATA, (0, len(document.text)), {"documentTitle": document.id}
     yield from ((_SENTENCE, span, {}) for span in document.sentences or ())
     yield from ((_TOKEN, span, {}) for span in document.words or ())
+    first = 3 + len(document.sentences or ()) + len(document.words or ())
     for mention in document.mentions:
         concept = _concept(mention, document, report)
         facts = {"value": mention.type, **({"identifier": concept} if concept else {})}
         yield _ENTITY, mention.spans[0], facts
+    numbers = {mention.key: at for at, mention in enumerate(document.mentions, first)}
+    for arc in relations.arcs:
+        ends = {"@Governor": numbers[arc.governor], "@Dependent": numbers[arc.dependent]}
+        yield arc.layer, arc.dependent[2][0], {**arc.facts, **ends}
+    yield from _chain_structures(
+        relations.chains, first + len(document.mentions) + len(relations.arcs)
+    )
 
 
-def _type_system() -> dict[str, dict[str, Any]]:
+def _chain_structures(chains: Iterable[Chain], number: int) -> Iterator[_Structure]:
+    """Yields each chain and its links; ``number`` is that of the first chain."""
+    for chain in chains:
+        number += 1
+        yield f"{COREFERENCE}Chain", None, {"@first": number}
+        last = number + len(chain.links)
+        for role, (_, _, spans) in chain.links:
+            number += 1
+            facts = {"referenceType": role} if role else {}
+            following = {"@next": number} if number < last else {}
+            yield (
+                f"{COREFERENCE}Link",
+                spans[0],
+                {**facts, "referenceRelation": chain.type, **following},
+            )
+
+
+def _type_system(relations: HeldRelations) -> dict[str, dict[str, Any]]:
+    string = "uima.cas.String"
+    features = {name: dict.fromkeys(names, string) for name, names in _FEATURES.items()}
+    ends = dict.fromkeys((GOVERNOR, DEPENDENT), "uima.tcas.Annotation")
+    for layer, names in relations.layers().items():
+        features[layer] = {**dict.fromkeys(names, string), **ends}
+    if relations.chains:
+        link = f"{COREFERENCE}Link"
+        texts = dict.fromkeys(("referenceType", "referenceRelation"), string)
+        features |= {link: {**texts, "next": link}, f"{COREFERENCE}Chain": {"first": link}}
     return {
         name: {
             "%NAME": name,
-            "%SUPER_TYPE": "uima.tcas.Annotation",
-            **{key: {"%NAME": key, "%RANGE": "uima.cas.String"} for key in features},
+            "%SUPER_TYPE": "uima.cas.AnnotationBase"
+            if name.endswith("Chain")
+            else "uima.tcas.Annotation",
+            **{key: {"%NAME": key, "%RANGE": kind} for key, kind in ranges.items()},
         }
-        for name, features in _FEATURES.items()
+        for name, ranges in features.items()
     }
 
 
@@ -234,7 +367,9 @@ def _refuse(_: bytes) -> None:
 
 WEBANNO_WRITER: Final = Writer(
     holds=held_fields(
-        "WebAnno TSV", "mentions nested", partly=f"text-between-words words sentences{_LINKS}"
+        "WebAnno TSV",
+        "mentions nested",
+        partly=f"text-between-words words sentences relations{_LINKS}",
     ),
     encoder=lambda _: _encode_tsv,
     into=_into_one,
@@ -243,7 +378,9 @@ WEBANNO_WRITER: Final = Writer(
 )
 CAS_WRITER: Final = Writer(
     holds=held_fields(
-        "UIMA CAS", "ids text-between-words mentions nested words sentences", partly=_LINKS.strip()
+        "UIMA CAS",
+        "ids text-between-words mentions nested words sentences",
+        partly=f"relations{_LINKS}",
     ),
     encoder=lambda _: _encode_cas,
     into=_into_one,
