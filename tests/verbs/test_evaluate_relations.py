@@ -45,6 +45,8 @@ def test_a_table_and_json(cli: Cli, files: dict[str, Path]) -> None:
     assert (found["micro"]["fp"], found["micro"]["fn"] > 0) == (0, True)
     assert (same["micro"]["f1"], same["ends"]["f1"]) == (1, 1)
     assert sum(row["tp"] for row in same["types"].values()) == same["micro"]["tp"] > 0
+    assert sum(row["fn"] for row in found["errors"].values()) == found["micro"]["fn"]
+    assert any(line.startswith("missed: ") for line in result.out.splitlines())
 
 
 def test_intervals_and_the_difference_of_two_systems(cli: Cli, files: dict[str, Path]) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.breakdown.relation_errors import count_relation_errors
 from fascicle.evaluation.report import headline_intervals
 from fascicle.evaluation.reports.table import (
     HEADER,
@@ -16,7 +17,7 @@ from fascicle.evaluation.reports.table import (
     ruled_rows,
 )
 from fascicle.evaluation.scoring.inputs import check_texts
-from fascicle.evaluation.scoring.relations import score_relations
+from fascicle.evaluation.scoring.relations import compared_relations, score_relations
 from fascicle.evaluation.scoring.scores import Scores, figures_row
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
@@ -54,8 +55,10 @@ def run_relations(args: Any) -> int:
             gold, system, source=request.source, allow_missing=args.allow_missing
         )
         value, text = _answer(scored, others, by_type=args.by_type, interval=args.interval)
+        compared = compared_relations(gold.documents, system.documents, source=request.source)
+        value["errors"] = errors = count_relation_errors(compared)
         values.append(value)
-        texts.append(text)
+        texts.append(text + _errors_line(errors))
     tally.say(verbose=args.verbose)
     emit({"systems": values}, "\n".join(texts), as_json=args.json)
     return tally.exit_code(strict=args.strict)
@@ -125,6 +128,16 @@ def _intervals(scored: Mapping[str, Scores]) -> tuple[dict[str, Any], list[str]]
             f"p = {difference.p_value:.3f})."
         )
     return value, lines
+
+
+def _errors_line(errors: Mapping[str, Mapping[str, int]]) -> str:
+    """Returns the numbers of wrong and missed relations of each class; empty without errors."""
+    numbers = {
+        side: ", ".join(f"{name} {row[side]:,}" for name, row in errors.items() if row[side])
+        for side in ("fp", "fn")
+    }
+    lines = (("wrong", numbers["fp"]), ("missed", numbers["fn"]))
+    return "".join(f"{title}: {text}\n" for title, text in lines if text)
 
 
 def _as_text(strict: Scores, others: Mapping[str, Scores], *, by_type: bool) -> str:

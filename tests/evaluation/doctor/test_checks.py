@@ -12,7 +12,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from fascicle.core import codec
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Mention, Relation
 from fascicle.evaluation.doctor import fingerprints
 from fascicle.evaluation.doctor.checks.contract import SEVERITIES
 from fascicle.evaluation.doctor.examine import Examination, checks
@@ -79,6 +79,21 @@ class Example:
 
 
 CLEAN = jsonl(record(ASPIRIN, (0, 7, "Drug")), test=record(IBUPROFEN, (23, 32, "Drug")))
+DRUG, PAIN, OTHER = (
+    Mention((span,), kind)
+    for span, kind in (((0, 7), "Drug"), ((21, 25), "Pain"), ((1, 7), "Drug"))
+)
+
+
+def related(first: Mention, second: Mention, times: int = 1) -> Parts:
+    """A document with two mentions, and relations between these ends."""
+    ends = (("a", first.key), ("b", second.key))
+    relations = (Relation(type="treats", arguments=ends),) * times
+    document = Document(id="a", text=ASPIRIN, mentions=(DRUG, PAIN), relations=relations)
+    return {"train": {"a.fascicle.jsonl": codec.encode(document).decode() + "\n"}}
+
+
+RELATED = related(DRUG, PAIN)
 _NFD = "Cafe\u0301 owners drink more coffee than others do."
 _NFC = "A café is a place where coffee is sold."
 
@@ -214,6 +229,9 @@ EXAMPLES = {
         brat("Pain and swelling of the knee.", "T1\tSign 0 4;18 29\tPain of the knee"),
         brat("Pain and swelling of the knee.", "T1\tSign 0 4\tPain"),
     ),
+    "relation-without-mention": Example(related(DRUG, OTHER), RELATED),
+    "relation-to-itself": Example(related(DRUG, DRUG), RELATED),
+    "repeated-relation": Example(related(DRUG, PAIN, times=2), RELATED),
     "ambiguous-string": Example(
         jsonl(
             record("Lithium is a metal.", (0, 7, "Element")),

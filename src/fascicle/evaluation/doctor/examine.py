@@ -20,7 +20,7 @@ from fascicle.core.results import TableRow, Tabular
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor import leaks
-from fascicle.evaluation.doctor.checks import reach, reading, relations, texts
+from fascicle.evaluation.doctor.checks import reach, reading, related, relations, texts
 from fascicle.evaluation.doctor.checks.contract import (
     SEVERITIES,
     Check,
@@ -404,6 +404,9 @@ _FINDERS: Final[Mapping[str, FindHits]] = MappingProxyType(
         "nested-mention": each(relations.nested),
         "nested-in-own-type": each(relations.nested_in_own_type),
         "discontinuous": each(relations.discontinuous),
+        "relation-without-mention": each(related.without_mention),
+        "relation-to-itself": each(related.to_itself),
+        "repeated-relation": each(related.repeated),
         "unreachable-mention": reach.unreachable,
         "ambiguous-string": texts.ambiguous_string,
         "unannotated-repeat": texts.unannotated_repeat,

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from fascicle.core.arrays import Ints32
-from fascicle.core.document import GOLD, Document, Event, Mention
+from fascicle.core.document import GOLD, Document, Event, Mention, Relation
 from fascicle.core.files.source import stem
 from fascicle.core.mention import Span
 from fascicle.errors import InputError
@@ -104,6 +104,7 @@ class CheckedDocument:
         row: number of the first word in its file, where each word is a row of a column file; else
             -1.
         events: of reading.
+        relations: between such mentions, and between concepts.
     """
 
     number: int
@@ -120,6 +121,7 @@ class CheckedDocument:
     marks_sentences: bool
     row: int
     events: tuple[Event, ...]
+    relations: tuple[Relation, ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -208,6 +210,11 @@ def _item(
         marks_sentences=sentences is not None,
         row=row if is_columns else -1,
         events=document.events,
+        relations=tuple(
+            relation
+            for relation in document.relations
+            if all(key[0] == source for _, key in relation.arguments)
+        ),
     )
 
 

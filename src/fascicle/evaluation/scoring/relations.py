@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
 from functools import partial
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from fascicle.core.document import GOLD, Document, Relation
 from fascicle.errors import InputError
@@ -48,18 +48,7 @@ def score_relations(
         InputError: documents that only one side has, two with one id, or mentions of several
             systems.
     """
-    documents = [*gold], [*predicted]
-    identify = partial(
-        _identity,
-        orders=_usual_orders(chain(*documents)),
-        names=_concept_names(chain(*documents)),
-        typed=not ends_only,
-        attributes=attributes,
-    )
-    sides = [
-        _identities(side, identify, source=name)
-        for side, name in zip(documents, (GOLD, source or _source(documents[1])), strict=True)
-    ]
+    sides = _sides(gold, predicted, source=source, ends_only=ends_only, attributes=attributes)
     missing = check_documents(*sides, allow_missing=allow_missing)
     compared = {
         identifier: _compare(set(relations), set(sides[1].get(identifier, ())))
@@ -70,7 +59,55 @@ def score_relations(
     return scores_of(compared, typed=not ends_only, missing=missing, **duplicates)
 
 
-_Identity = tuple[str, tuple[Any, ...], tuple[Any, ...]]
+class ComparedRelation(NamedTuple):
+    """What is compared of a relation.
+
+    Attributes:
+        type: empty if types are not compared.
+        ends: of each role, in the usual order of the roles: type and spans of the mentions, or
+            the facts that name the concepts.
+        facts: attributes that are compared.
+    """
+
+    type: str
+    ends: tuple[Any, ...]
+    facts: tuple[Any, ...]
+
+
+def compared_relations(
+    gold: Iterable[Document], predicted: Iterable[Document], *, source: str = ""
+) -> dict[str, tuple[set[ComparedRelation], set[ComparedRelation]]]:
+    """Returns id of a gold document -> its relations on both sides, see `score_relations`."""
+    sides = _sides(gold, predicted, source=source, ends_only=False, attributes=())
+    return {name: (set(own), set(sides[1].get(name, ()))) for name, own in sides[0].items()}
+
+
+_Side = dict[str, list[ComparedRelation]]
+
+
+def _sides(
+    gold: Iterable[Document],
+    predicted: Iterable[Document],
+    *,
+    source: str,
+    ends_only: bool,
+    attributes: Container[str],
+) -> tuple[_Side, _Side]:
+    """Returns the relations of both sides by the ids of their documents."""
+    documents = [*gold], [*predicted]
+    identify = partial(
+        _identity,
+        orders=_usual_orders(chain(*documents)),
+        names=_concept_names(chain(*documents)),
+        typed=not ends_only,
+        attributes=attributes,
+    )
+    names = GOLD, source or _source(documents[1])
+    first, second = (
+        _identities(side, identify, source=name)
+        for side, name in zip(documents, names, strict=True)
+    )
+    return first, second
 
 
 def _source(documents: Iterable[Document]) -> str:
@@ -79,10 +116,10 @@ def _source(documents: Iterable[Document]) -> str:
 
 
 def _identities(
-    documents: Iterable[Document], identify: Callable[[Relation], _Identity], *, source: str
-) -> dict[str, list[_Identity]]:
+    documents: Iterable[Document], identify: Callable[[Relation], ComparedRelation], *, source: str
+) -> _Side:
     """Returns document id -> its relations of a source as they are compared."""
-    relations: dict[str, list[_Identity]] = {}
+    relations: _Side = {}
     for document in documents:
         if document.id in relations:
             raise InputError(
@@ -116,7 +153,7 @@ def _identity(
     names: Container[str],
     typed: bool,
     attributes: Container[str],
-) -> _Identity:
+) -> ComparedRelation:
     """Returns the type of a relation, the ends of each role, and its ``attributes``; the ends of
     concepts have one of the ``names``.
     """
@@ -127,10 +164,11 @@ def _identity(
     also = tuple(sorted(fact for fact in facts if fact[0] in attributes))
     if not order:
         order, ends[""] = ("",), [fact for name, fact in facts if name in names] or list(facts)
-    return relation.type * typed, tuple(tuple(sorted(ends[role])) for role in order), also
+    by_role = tuple(tuple(sorted(ends[role])) for role in order)
+    return ComparedRelation(relation.type * typed, by_role, also)
 
 
-def _compare(gold: set[_Identity], predicted: set[_Identity]) -> dict[str, Counts]:
+def _compare(gold: set[ComparedRelation], predicted: set[ComparedRelation]) -> dict[str, Counts]:
     """Returns type -> counts of one document."""
     right, fewer, more = (
         Counter(kind for kind, *_ in side) for side in (gold & predicted, gold, predicted)
@@ -141,5 +179,5 @@ def _compare(gold: set[_Identity], predicted: set[_Identity]) -> dict[str, Count
     }
 
 
-def _duplicates(side: Mapping[str, list[_Identity]]) -> int:
+def _duplicates(side: Mapping[str, list[ComparedRelation]]) -> int:
     return sum(len(relations) - len(set(relations)) for relations in side.values())
