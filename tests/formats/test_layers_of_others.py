@@ -14,7 +14,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.tags import tag_layers
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, parse_columns, read, write
-from fascicle.formats.inception import InceptionOptions
+from fascicle.formats.inception_options import InceptionOptions
 from fascicle.formats.requests import ReadRequest, read_file
 
 

@@ -23,11 +23,11 @@ from fascicle.formats.handlers import Reader
 from fascicle.formats.inception import (
     COREFERENCES,
     RELATIONS,
-    InceptionOptions,
     add_mention,
     left_out_events,
     make_relation,
 )
+from fascicle.formats.inception_options import InceptionOptions
 from fascicle.formats.inception_relations import (
     DEPENDENT,
     FILLER,

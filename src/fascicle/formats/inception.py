@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, zip_longest
@@ -20,15 +20,15 @@ from fascicle.core.effects import make_event
 from fascicle.core.files.elements import MAX_RECORD
 from fascicle.core.files.source import Source, read_lines
 from fascicle.core.mention import Span, parse_link
-from fascicle.errors import FormatError, Place, UsageError
+from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
+from fascicle.formats.inception_options import ENTITIES, STEP, InceptionOptions, layer_name
 from fascicle.formats.inception_relations import (
     DEPENDENT,
     FILLER,
     GOVERNOR,
     LAYER,
-    NOT_A_TYPE,
     OWNER,
     RELATION_LAYER,
     ChainLink,
@@ -38,19 +38,7 @@ from fascicle.formats.inception_relations import (
 from fascicle.formats.offset_units import UTF16, conversion, convert_spans
 from fascicle.formats.report import ReadReport
 
-_STEP: Final = "webanno"
 MARK: Final = "#FORMAT=WebAnno TSV 3"
-_ENTITIES: Final = "ner.type."
-# Layers of words and grammar, but for names, and what the programs keep for themselves.
-_OTHERS: Final = (
-    "de.tudarmstadt.ukp.dkpro.core.api.",
-    "de.tudarmstadt.ukp.clarin.webanno.",
-    "de.tudarmstadt.ukp.inception.",
-    "org.dkpro.core.api.",
-    "uima.",
-)
-# features that say what a mention is
-_REFINING: Final = ("value", "label", "class", "type", "category", "kind")
 _SLOTS: Final = "ROLE_"  # a column of roles; the next one has the annotations in these roles
 _TEXT: Final = "#Text="
 _ROW: Final = re.compile(r"(\d+-\d+(?:\.\d+)?)\t(\d{1,12})-(\d{1,12})\t([^\t]*)\t?(.*)")
@@ -67,72 +55,6 @@ _ANY_LAYER: Final = "uima.tcas.Annotation"
 _CHAINED: Final = re.compile(r"(.*)->(\d+)-(\d+)")
 RELATIONS, COREFERENCES = "relations-left-out", "coreferences-left-out"
 _End = tuple[str, str, int]  # layer, token, and the number of an annotation or 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class InceptionOptions:
-    """Options for reading WebAnno TSV and CAS.
-
-    Attributes:
-        layer: name of the only layer that is read, in full or behind its last dot; by default the
-            named entities and the layers that a project defines.
-        type: feature with the type of a mention; without a value, the type is the name of the
-            layer.
-    """
-
-    layer: str = ""
-    type: str = ""
-
-    @classmethod
-    def of(cls, fields: Iterable[tuple[str, str]]) -> InceptionOptions:
-        """Makes options from pairs of names and values, as users write them.
-
-        Raises:
-            UsageError: another name.
-        """
-        values = dict(fields)
-        if unknown := sorted(values.keys() - {"layer", "type"}):
-            raise UsageError(
-                f"files of INCEpTION have no part {unknown[0]!r}; choose layer or type"
-            )
-        return cls(**values)
-
-    def takes(self, layer: str) -> bool:
-        """True if a layer has mentions; by default no layer of words or grammar, or of what the
-        program keeps.
-        """
-        if self.layer:
-            return self.layer in (layer, _name_of(layer))
-        return _ENTITIES in layer or not layer.startswith(_OTHERS)
-
-    def refining(self, facts: Mapping[str, str], *, is_entity: bool) -> str:
-        """Returns the feature of an annotation that is its type; empty if that is the layer."""
-        if self.type:
-            return self.type * (self.type in facts)
-        usable = (
-            key
-            for key in _REFINING
-            if key in facts and (is_entity or not NOT_A_TYPE.fullmatch(facts[key]))
-        )
-        return next(usable, "")
-
-    def check(self, layers: Mapping[str, Collection[str]]) -> list[Event]:
-        """Returns a note if no layer, or no feature of a layer, has the name that was given.
-
-        Args:
-            layers: name -> its features.
-        """
-        selected = [features for name, features in layers.items() if self.takes(name)]
-        features = set[str]().union(*selected)
-        if self.layer and not selected:
-            wrong = f"the layer {self.layer!r}"
-        elif self.type and self.type not in features:
-            wrong = f"the feature {self.type!r}"
-        else:
-            return []
-        names = ", ".join(sorted(features or set(map(_name_of, layers))))
-        message = f"the file has no annotation with {wrong}; it has {names or 'no layers'}"
-        return [Event(step=_STEP, kind="note", code="layer-absent", message=message)]
 
 
 def _features(
@@ -337,7 +259,7 @@ def _add(line: str, content: _Content) -> None:
 def _document(source: Source, content: _Content) -> Document:
     text = content.text.decode("utf-16-le")
     convert = conversion(text, UTF16)
-    collector = MentionCollector(text, step=_STEP)
+    collector = MentionCollector(text, step=STEP)
     keys: dict[tuple[str, int] | None, MentionKey | None] = {}
     for annotation, (span, facts) in content.mentions.items():
         (place,) = convert_spans([span], convert)
@@ -353,7 +275,7 @@ def _document(source: Source, content: _Content) -> Document:
         sentences=tuple(_trim(span, text) for span in convert_spans(content.sentences, convert)),
         words=convert_spans(content.words, convert),
         relations=relations,
-        events=[*left_out_events(content.other, _STEP), *content.options.check(layers)],
+        events=[*left_out_events(content.other, STEP), *content.options.check(layers)],
     )
 
 
@@ -394,10 +316,6 @@ def left_out_events(counts: Counter[str], step: str) -> list[Event]:
     ]
 
 
-def _name_of(layer: str) -> str:
-    return layer.rpartition(".")[2] or layer.rstrip(".") or layer
-
-
 def add_mention(
     collector: MentionCollector,
     layer: str,
@@ -411,8 +329,8 @@ def add_mention(
     Returns:
         The key of the mention, or ``None`` if its place is not in the text.
     """
-    name = _name_of(layer)
-    is_entity = _ENTITIES in layer
+    name = layer_name(layer)
+    is_entity = ENTITIES in layer
     links = (parse_link(facts.pop("identifier")),) if is_entity and "identifier" in facts else ()
     kind = facts.pop(options.refining(facts, is_entity=is_entity), "")
     of_layer = {"layer": name} if kind and not is_entity else {}
@@ -429,7 +347,7 @@ def make_relation(
     options: InceptionOptions,
 ) -> Relation:
     """Returns a relation of a layer, or of a slot, whose type is found as that of a mention."""
-    name = _name_of(layer)
+    name = layer_name(layer)
     arguments = with_roles(arguments, facts)
     kind = facts.pop(options.refining(facts, is_entity=False), "")
     attributes = {**({LAYER: name} if kind and layer != RELATION_LAYER else {}), **facts}

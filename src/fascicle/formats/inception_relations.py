@@ -86,17 +86,14 @@ def held_relations(
     """
     places = {mention.key: mention.spans for mention in mentions}
     shared = {spans for spans, number in Counter(places.values()).items() if number > 1}
-    arcs, chains = [], []
+    arcs, chains = list[Arc](), list[Chain]()
     for relation in document.relations:
-        ends = [key for _, key in relation.arguments]
-        if len(ends) < 2 or not relation.type or any(key not in places for key in ends):
+        spans = [places.get(key) for _, key in relation.arguments]
+        if len(spans) < 2 or not relation.type or None in spans:
             report.lose("relations", document)
-        elif len(ends) == 2 and all(role for role, _ in relation.arguments):
-            if NOT_A_TYPE.fullmatch(relation.type):
-                report.lose("relations", document)
-                continue
-            arcs.append(_arc(relation, lambda number: _lose_facts(document, report, number)))
-        elif shared.isdisjoint(map(places.__getitem__, ends)):
+        elif len(spans) == 2 and all(role for role, _ in relation.arguments):
+            arcs += _arcs(relation, document, report)
+        elif shared.isdisjoint(spans):
             _lose_facts(document, report, len(relation.attributes))
             chains.append(Chain(relation.type, relation.arguments))
         else:
@@ -109,19 +106,22 @@ def _lose_facts(document: Document, report: WriteReport, number: int) -> None:
         report.lose("attributes", document, count=number)
 
 
-def _arc(relation: Relation, lose: Callable[[int], None]) -> Arc:
+def _arcs(relation: Relation, document: Document, report: WriteReport) -> Iterator[Arc]:
+    """Yields the arc of a relation, if its type is none that readers take for a value."""
+    if NOT_A_TYPE.fullmatch(relation.type):
+        report.lose("relations", document)
+        return
     (first, governor), (second, dependent) = relation.arguments
-    names = (GOVERNOR, DEPENDENT)
+    roles = zip(_ROLES, (GOVERNOR, DEPENDENT), (first, second), strict=True)
     facts = {VALUE: relation.type}
-    roles = zip(_ROLES, names, (first, second), strict=True)
     facts |= {feature: role for feature, usual, role in roles if role != usual}
     stated = dict(relation.attributes)
     held = {name: value for name, value in stated.items() if _is_feature(name) and value}
     layer = stated.get(LAYER, "")
     is_layer = _NAME.fullmatch(layer) is not None and not RELATION_LAYER.endswith(f".{layer}")
-    lose(len(relation.attributes) - len(held) - is_layer)
+    _lose_facts(document, report, len(relation.attributes) - len(held) - is_layer)
     name = f"{RELATION_LAYER.rpartition('.')[0]}.{layer}" if is_layer else RELATION_LAYER
-    return Arc(name, facts | held, governor, dependent)
+    yield Arc(name, facts | held, governor, dependent)
 
 
 def _is_feature(name: str) -> bool:

@@ -88,16 +88,7 @@ def _encode_tsv(document: Document, report: WriteReport) -> bytes:
     places = _mention_places(document, tokens, report)
     rows = _Rows(blocks, [part for parts in places.values() for part in parts])
     rows.add_layer("", _entity_cells(document, places, report))
-    written = [mention for mention in document.mentions if mention.key in places]
-    relations = held_relations(document, written, report)
-    numbers = {mention.key: at for at, mention in enumerate(document.mentions, 1)}
-    for layer, features in relations.layers().items():
-        arcs = [arc for arc in relations.arcs if arc.layer == layer]
-        head = f"#T_RL={'|'.join((layer, *features, f'BT_{_ENTITY}'))}\n"
-        rows.add_layer(head, _arc_cells(arcs, features, rows=rows, places=places, numbers=numbers))
-    if relations.chains:
-        head = f"#T_CH={COREFERENCE}Link|referenceType|referenceRelation\n"
-        rows.add_layer(head, _chain_cells(relations.chains, places))
+    _add_relations(rows, document, places, report)
     return "".join([_HEAD, *rows.heads, "\n\n", *rows.lines(text, blocks)]).encode()
 
 
@@ -177,6 +168,20 @@ def _blocks(document: Document, tokens: Sequence[Span]) -> Iterator[list[Span]]:
     starts = sorted(start for start, _ in document.sentences or ())
     for _, block in groupby(tokens, lambda token: bisect_right(starts, token[0])):
         yield list(block)
+
+
+def _add_relations(rows: _Rows, document: Document, places: _Places, report: WriteReport) -> None:
+    """Adds the layers of arcs and of chains."""
+    mentions = [mention for mention in document.mentions if mention.key in places]
+    relations = held_relations(document, mentions, report)
+    numbers = {mention.key: at for at, mention in enumerate(document.mentions, 1)}
+    for layer, features in relations.layers().items():
+        arcs = [arc for arc in relations.arcs if arc.layer == layer]
+        head = f"#T_RL={'|'.join((layer, *features, f'BT_{_ENTITY}'))}\n"
+        rows.add_layer(head, _arc_cells(arcs, features, rows=rows, places=places, numbers=numbers))
+    if relations.chains:
+        head = f"#T_CH={COREFERENCE}Link|referenceType|referenceRelation\n"
+        rows.add_layer(head, _chain_cells(relations.chains, places))
 
 
 def _mention_places(
@@ -298,12 +303,14 @@ def _annotations(
         facts = {"value": mention.type, **({"identifier": concept} if concept else {})}
         yield _ENTITY, mention.spans[0], facts
     numbers = {mention.key: at for at, mention in enumerate(document.mentions, first)}
-    for arc in relations.arcs:
+    yield from _arc_structures(relations.arcs, numbers)
+    yield from _chain_structures(relations.chains, first + len(numbers) + len(relations.arcs))
+
+
+def _arc_structures(arcs: Iterable[Arc], numbers: Mapping[MentionKey, int]) -> Iterator[_Structure]:
+    for arc in arcs:
         ends = {"@Governor": numbers[arc.governor], "@Dependent": numbers[arc.dependent]}
         yield arc.layer, arc.dependent[2][0], {**arc.facts, **ends}
-    yield from _chain_structures(
-        relations.chains, first + len(document.mentions) + len(relations.arcs)
-    )
 
 
 def _chain_structures(chains: Iterable[Chain], number: int) -> Iterator[_Structure]:

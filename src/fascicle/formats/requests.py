@@ -26,7 +26,7 @@ from fascicle.formats.sources import InputFiles, find_places, unread_tables
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
-    from fascicle.formats.inception import InceptionOptions
+    from fascicle.formats.inception_options import InceptionOptions
     from fascicle.formats.records import JsonlOptions
     from fascicle.formats.text_tables import TextTableOptions
 
@@ -97,7 +97,7 @@ class ReadRequest:
         if self.documents or self.columns or (self.bare_tags and format_name == "conll"):
             return self._conll_options()
         if self.fields and format_name in ("webanno", "cas"):
-            from fascicle.formats.inception import InceptionOptions
+            from fascicle.formats.inception_options import InceptionOptions
 
             return InceptionOptions.of(self.fields)
         if self.fields and format_name in ("table", "xlsx"):

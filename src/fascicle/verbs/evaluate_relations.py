@@ -42,9 +42,17 @@ _TITLES: Final = {"ends": "ends alone", "novelty": "with novelty"}
 def run_relations(args: Any) -> int:
     """Scores the relations; returns the exit code."""
     _check(args)
+    tally = Tally()
+    values, texts = _score_systems(args, tally)
+    tally.say(verbose=args.verbose)
+    emit({"systems": values}, "\n".join(texts), as_json=args.json)
+    return tally.exit_code(strict=args.strict)
+
+
+def _score_systems(args: Any, tally: Tally) -> tuple[list[dict[str, Any]], list[str]]:
+    """Returns the scores of each system for JSON and as text."""
     requests = prediction_requests(args)
     scoring.refuse_stdin_twice(args.gold, *requests)
-    tally = Tally()
     gold_request = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
     gold = scoring.open_gold(gold_request, events=tally.account.events)
     names = scoring.system_names([request.path for request in requests])
@@ -55,13 +63,10 @@ def run_relations(args: Any) -> int:
             gold, system, source=request.source, allow_missing=args.allow_missing
         )
         value, text = _answer(scored, others, by_type=args.by_type, interval=args.interval)
-        compared = compared_relations(gold.documents, system.documents, source=request.source)
-        value["errors"] = errors = count_relation_errors(compared)
-        values.append(value)
-        texts.append(text + _errors_line(errors))
-    tally.say(verbose=args.verbose)
-    emit({"systems": values}, "\n".join(texts), as_json=args.json)
-    return tally.exit_code(strict=args.strict)
+        errors = _errors(gold, system, request.source)
+        values.append({**value, "errors": errors})
+        texts.append(text + _errors_text(errors))
+    return values, texts
 
 
 def _check(args: Any) -> None:
@@ -130,7 +135,15 @@ def _intervals(scored: Mapping[str, Scores]) -> tuple[dict[str, Any], list[str]]
     return value, lines
 
 
-def _errors_line(errors: Mapping[str, Mapping[str, int]]) -> str:
+def _errors(
+    gold: scoring.Gold, system: scoring.Gold, source: str
+) -> Mapping[str, Mapping[str, int]]:
+    return count_relation_errors(
+        compared_relations(gold.documents, system.documents, source=source)
+    )
+
+
+def _errors_text(errors: Mapping[str, Mapping[str, int]]) -> str:
     """Returns the numbers of wrong and missed relations of each class; empty without errors."""
     numbers = {
         side: ", ".join(f"{name} {row[side]:,}" for name, row in errors.items() if row[side])

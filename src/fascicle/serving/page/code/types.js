@@ -2,7 +2,8 @@
 
 /** @typedef {{id: string, ontology?: string, name?: string, score?: number, nil?: boolean, tier?: string, curie?: string}} Link */
 /** @typedef {{spans: [number, number][], type: string, text?: string, score?: number, source?: string, links?: Link[], attributes?: [string, string][]}} Mention */
-/** @typedef {{fascicle?: number, id: string, text: string, abbreviations?: any[], mentions?: Mention[], sections?: any[], events?: any[], meta?: Record<string, string>}} Native */
+/** @typedef {{type?: string, arguments?: [string, [string, string, [number, number][]]][], attributes?: [string, string][]}} Relation */
+/** @typedef {{fascicle?: number, id: string, text: string, abbreviations?: any[], mentions?: Mention[], relations?: Relation[], sections?: any[], events?: any[], meta?: Record<string, string>}} Native */
 /** @typedef {{id: string, status: string, document?: Native, problem?: {title?: string, detail?: string}}} Answer */
 /** @typedef {{name: string, types: string[], sources: string[], links: boolean, packs: any[], steps: any[], examples: string[]}} Pipeline */
 
