@@ -41,7 +41,7 @@ class Arc(NamedTuple):
     dependent: MentionKey
 
 
-class Chain(NamedTuple):
+class RelationChain(NamedTuple):
     """Relation of any mentions: its type, and the role and key of each mention."""
 
     type: str
@@ -61,7 +61,7 @@ class HeldRelations:
     """The relations of a document that the formats hold."""
 
     arcs: tuple[Arc, ...]
-    chains: tuple[Chain, ...]
+    chains: tuple[RelationChain, ...]
 
     def layers(self) -> Mapping[str, tuple[str, ...]]:
         """Returns layer of arcs -> names of its features."""
@@ -86,7 +86,7 @@ def held_relations(
     """
     places = {mention.key: mention.spans for mention in mentions}
     shared = {spans for spans, number in Counter(places.values()).items() if number > 1}
-    arcs, chains = list[Arc](), list[Chain]()
+    arcs, chains = list[Arc](), list[RelationChain]()
     for relation in document.relations:
         spans = [places.get(key) for _, key in relation.arguments]
         if len(spans) < 2 or not relation.type or None in spans:
@@ -95,7 +95,7 @@ def held_relations(
             arcs += _arcs(relation, document, report)
         elif shared.isdisjoint(spans):
             _lose_facts(document, report, len(relation.attributes))
-            chains.append(Chain(relation.type, relation.arguments))
+            chains.append(RelationChain(relation.type, relation.arguments))
         else:
             report.lose("relations", document)
     return HeldRelations(arcs=tuple(arcs), chains=tuple(chains))

@@ -29,8 +29,8 @@ from fascicle.formats.inception_relations import (
     DEPENDENT,
     GOVERNOR,
     Arc,
-    Chain,
     HeldRelations,
+    RelationChain,
     held_relations,
 )
 from fascicle.formats.losses import held_fields
@@ -228,7 +228,7 @@ def _arc_cells(
         yield places[arc.dependent][0], (*values, f"{governor}[{ends}]")
 
 
-def _chain_cells(chains: Iterable[Chain], places: _Places) -> _LayerCells:
+def _chain_cells(chains: Iterable[RelationChain], places: _Places) -> _LayerCells:
     """Yields the role and the type of each link, with its number in the chain."""
     for number, chain in enumerate(chains, 1):
         for at, (role, key) in enumerate(chain.links, 1):
@@ -313,7 +313,7 @@ def _arc_structures(arcs: Iterable[Arc], numbers: Mapping[MentionKey, int]) -> I
         yield arc.layer, arc.dependent[2][0], {**arc.facts, **ends}
 
 
-def _chain_structures(chains: Iterable[Chain], number: int) -> Iterator[_Structure]:
+def _chain_structures(chains: Iterable[RelationChain], number: int) -> Iterator[_Structure]:
     """Yields each chain and its links; ``number`` is that of the first chain."""
     for chain in chains:
         number += 1

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
@@ -48,7 +49,9 @@ def count_relation_errors(compared: Compared) -> Mapping[str, dict[str, int]]:
 
 def _classes(wrong: set[ComparedRelation], others: set[ComparedRelation]) -> Iterator[str]:
     for relation in wrong:
-        fitting = (name for name, fits in _FITS.items() if any(fits(relation, o) for o in others))
+        fitting = (
+            name for name, fits in _FITS.items() if any(map(partial(fits, relation), others))
+        )
         yield next(fitting, "")
 
 
