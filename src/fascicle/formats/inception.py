@@ -209,7 +209,8 @@ class _Content:
 def _stacked(cell: str) -> list[str]:
     """Returns the values of a cell, one for each annotation."""
     values = _STACKED.findall(cell)
-    return [value for value, _ in values[: 1 + sum(bool(border) for _, border in values)]]
+    borders = sum(bool(border) for _, border in values)
+    return [value for value, _ in values[: borders + 1]]
 
 
 def read(source: Source, options: InceptionOptions, report: ReadReport) -> Iterator[Document]:
@@ -287,7 +288,7 @@ def _relations(
     for annotation, (span, _) in content.mentions.items():
         if key := keys[annotation]:
             places[span].add(key)
-    chains = ([links[at] for at in sorted(links)] for links in content.chains.values())
+    chains = map(_in_order, content.chains.values())
     yield from chain_relations(chains, places, partial(_count, content.other, COREFERENCES))
     for layer, ends, facts in content.relations:
         arguments = tuple((role, key) for role, end in ends if (key := keys.get(content.at(end))))
@@ -296,6 +297,10 @@ def _relations(
             yield make_relation(layer, arguments, facts=plain, options=content.options)
         else:
             content.other[RELATIONS] += 1
+
+
+def _in_order(links: Mapping[int, ChainLink]) -> list[ChainLink]:
+    return [links[number] for number in sorted(links)]
 
 
 def _count(counts: Counter[str], code: str, number: int) -> None:

@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from fascicle.core.document import Document, Mention, MentionKey, Relation
 from fascicle.core.mention import Span
@@ -30,6 +30,7 @@ _RESERVED: Final = frozenset(
     {LAYER, VALUE, GOVERNOR, DEPENDENT, *_ROLES, "begin", "end", "sofa", "next", "self", "type"}
 )
 _SLOTS: Final = "ROLE_"
+Structure = tuple[str, Span | None, dict[str, Any]]  # of CAS: type, place and features
 
 
 class Arc(NamedTuple):
@@ -163,3 +164,32 @@ def chain_relations(
 
 def _only(keys: Collection[MentionKey]) -> Collection[MentionKey]:
     return keys if len(keys) == 1 else ()
+
+
+def arc_structures(arcs: Iterable[Arc], numbers: Mapping[MentionKey, int]) -> Iterator[Structure]:
+    """Yields each arc as a feature structure of CAS.
+
+    Args:
+        arcs: of a document.
+        numbers: key of a mention -> number of its structure.
+    """
+    for arc in arcs:
+        ends = {"@Governor": numbers[arc.governor], "@Dependent": numbers[arc.dependent]}
+        yield arc.layer, arc.dependent[2][0], {**arc.facts, **ends}
+
+
+def chain_structures(chains: Iterable[RelationChain], number: int) -> Iterator[Structure]:
+    """Yields each chain and its links; ``number`` is that of the first chain."""
+    for chain in chains:
+        number += 1
+        yield f"{COREFERENCE}Chain", None, {"@first": number}
+        last = number + len(chain.links)
+        for role, (_, _, spans) in chain.links:
+            number += 1
+            facts = {"referenceType": role} if role else {}
+            following = {"@next": number} if number < last else {}
+            yield (
+                f"{COREFERENCE}Link",
+                spans[0],
+                {**facts, "referenceRelation": chain.type, **following},
+            )

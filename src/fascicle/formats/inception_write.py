@@ -31,6 +31,9 @@ from fascicle.formats.inception_relations import (
     Arc,
     HeldRelations,
     RelationChain,
+    Structure,
+    arc_structures,
+    chain_structures,
     held_relations,
 )
 from fascicle.formats.losses import held_fields
@@ -287,12 +290,9 @@ def _encode_cas(document: Document, report: WriteReport) -> bytes:
     )
 
 
-_Structure = tuple[str, Span | None, dict[str, Any]]
-
-
 def _annotations(
     document: Document, relations: HeldRelations, report: WriteReport
-) -> Iterator[_Structure]:
+) -> Iterator[Structure]:
     """Yields type, span and features of what a CAS contains, whose numbers begin with 2."""
     yield _METADATA, (0, len(document.text)), {"documentTitle": document.id}
     yield from ((_SENTENCE, span, {}) for span in document.sentences or ())
@@ -303,31 +303,8 @@ def _annotations(
         facts = {"value": mention.type, **({"identifier": concept} if concept else {})}
         yield _ENTITY, mention.spans[0], facts
     numbers = {mention.key: at for at, mention in enumerate(document.mentions, first)}
-    yield from _arc_structures(relations.arcs, numbers)
-    yield from _chain_structures(relations.chains, first + len(numbers) + len(relations.arcs))
-
-
-def _arc_structures(arcs: Iterable[Arc], numbers: Mapping[MentionKey, int]) -> Iterator[_Structure]:
-    for arc in arcs:
-        ends = {"@Governor": numbers[arc.governor], "@Dependent": numbers[arc.dependent]}
-        yield arc.layer, arc.dependent[2][0], {**arc.facts, **ends}
-
-
-def _chain_structures(chains: Iterable[RelationChain], number: int) -> Iterator[_Structure]:
-    """Yields each chain and its links; ``number`` is that of the first chain."""
-    for chain in chains:
-        number += 1
-        yield f"{COREFERENCE}Chain", None, {"@first": number}
-        last = number + len(chain.links)
-        for role, (_, _, spans) in chain.links:
-            number += 1
-            facts = {"referenceType": role} if role else {}
-            following = {"@next": number} if number < last else {}
-            yield (
-                f"{COREFERENCE}Link",
-                spans[0],
-                {**facts, "referenceRelation": chain.type, **following},
-            )
+    yield from arc_structures(relations.arcs, numbers)
+    yield from chain_structures(relations.chains, first + len(numbers) + len(relations.arcs))
 
 
 def _type_system(relations: HeldRelations) -> dict[str, dict[str, Any]]:

@@ -145,12 +145,12 @@ def _errors(
 
 def _errors_text(errors: Mapping[str, Mapping[str, int]]) -> str:
     """Returns the numbers of wrong and missed relations of each class; empty without errors."""
-    numbers = {
-        side: ", ".join(f"{name} {row[side]:,}" for name, row in errors.items() if row[side])
-        for side in ("fp", "fn")
-    }
-    lines = (("wrong", numbers["fp"]), ("missed", numbers["fn"]))
+    lines = (("wrong", _numbers(errors, "fp")), ("missed", _numbers(errors, "fn")))
     return "".join(f"{title}: {text}\n" for title, text in lines if text)
+
+
+def _numbers(errors: Mapping[str, Mapping[str, int]], side: str) -> str:
+    return ", ".join(f"{name} {row[side]:,}" for name, row in errors.items() if row[side])
 
 
 def _as_text(strict: Scores, others: Mapping[str, Scores], *, by_type: bool) -> str:

@@ -49,10 +49,11 @@ def count_relation_errors(compared: Compared) -> Mapping[str, dict[str, int]]:
 
 def _classes(wrong: set[ComparedRelation], others: set[ComparedRelation]) -> Iterator[str]:
     for relation in wrong:
-        fitting = (
-            name for name, fits in _FITS.items() if any(map(partial(fits, relation), others))
-        )
-        yield next(fitting, "")
+        yield next((name for name in _FITS if _fits_any(name, relation, others)), "")
+
+
+def _fits_any(name: str, relation: ComparedRelation, others: set[ComparedRelation]) -> bool:
+    return any(map(partial(_FITS[name], relation), others))
 
 
 def _is_type(a: ComparedRelation, b: ComparedRelation) -> bool:
