@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from fascicle.core.document import Document, Event, Link, Mention, Patch, Section
+from fascicle.core.document import Document, Event, Link, Mention, Patch, Relation, Section
 from fascicle.core.patches import apply
-from fascicle.core.printed import run_on_printed
+from fascicle.core.printed import as_printed, run_on_printed
 from fascicle.core.stream import stream
 from fascicle.loading import load
 from fascicle.pipeline.pipeline import Pipeline
@@ -157,3 +157,20 @@ def test_the_model_finds_whole_names() -> None:
     ):
         (mention,) = model(f"A patient had {text}.").mentions[1:]
         assert (mention.type, mention.spans) == ("Disease", ((14, 14 + len(text)),))
+
+
+def test_relations_are_between_the_printed_mentions() -> None:
+    text = "asp\u00adirin caused \u200bpain"
+    drug, pain = Mention(((0, 8),), "Chemical"), Mention(((17, 21),), "Disease")
+    hidden = Mention(((16, 17),), "Disease")
+    relations = (
+        Relation(type="causes", arguments=(("agent", drug.key), ("harm", pain.key))),
+        Relation(type="causes", arguments=(("agent", drug.key), ("harm", hidden.key))),
+        Relation(type="CID", attributes=(("Chemical", "D1"), ("Disease", "D2"))),
+    )
+    printed = as_printed(
+        Document(id="d", text=text, mentions=(drug, hidden, pain), relations=relations)
+    )
+    now = Mention(((0, 7),), "Chemical"), Mention(((15, 19),), "Disease")
+    ends = tuple(zip(("agent", "harm"), (mention.key for mention in now), strict=True))
+    assert printed.relations == (Relation(type="causes", arguments=ends), relations[2])

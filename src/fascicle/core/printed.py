@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice, pairwise, zip_longest
 from typing import Final, NamedTuple
@@ -18,7 +18,8 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from fascicle.core.document import Document, Patch, Section, unique
-from fascicle.core.mention import Fragments, Mention, MentionKey, Span
+from fascicle.core.mention import Fragments, Mention, MentionKey, Relation, Span
+from fascicle.core.patches import follow
 
 _HIDDEN: Final = re.compile(
     "(?<=\\w)\u00ad[ \\t]*(?:\\r\\n?|\\n)[ \\t]*(?=\\w)"
@@ -110,13 +111,19 @@ def _view(document: Document) -> Printed | None:
         and tuple(_printed_section(places, section) for section in document.sections),
         abbreviations=document.abbreviations
         and tuple((pair[0], pair[1]) for pair in pairs if len(pair) > 1),
-        relations=(),
+        relations=_relations(document, {key: mention.key for key, mention in moved}),
         changes=(),
         events=(),
     )
     # of mentions that are equal now, the key of the first counts
     keys = {mention.key: key for key, mention in reversed(moved)}
     return Printed(view, [*places, len(text)], keys)
+
+
+def _relations(document: Document, key_of: Mapping[MentionKey, MentionKey]) -> tuple[Relation, ...]:
+    """Returns the relations of which all mentions are printed."""
+    relations = document.relations
+    return follow((r for r in relations if all(key in key_of for _, key in r.arguments)), key_of)
 
 
 def _printed_places(text: str) -> list[int] | None:
