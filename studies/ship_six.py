@@ -87,16 +87,18 @@ def main() -> None:
         shutil.copytree(made, target)
 
 
-def measured(name: str, model: Annotator, full: Annotator) -> dict[str, Any]:
+def measured(name: str, model: Annotator, full: Annotator | None) -> dict[str, Any]:
     """Every number of the card; the rows also go into the results of the study."""
-    found = {name: rows.scores_of(model, EVERY), f"{name}{FULL}": rows.scores_of(full, EVERY)}
+    found = {name: rows.scores_of(model, EVERY)}
+    if full:
+        found[f"{name}{FULL}"] = rows.scores_of(full, EVERY)
     systems = {one: rows.facts(one, found) for one in found}
     write_result(rows.NAME, rows.with_systems(rows.stored(), systems))
     path = Path(os.environ["FASCICLE_DATA"]) / "drugprot" / "DrugProt_Test.PubTator.gz"
     together = company(model, [rows.bare(one) for one in list(read(path))[:_TOGETHER]])
     return {
         "rows": systems[name]["rows"],
-        "fp32": systems[f"{name}{FULL}"]["rows"],
+        "fp32": systems[f"{name}{FULL}"]["rows"] if full else {},
         "company": together,
     }
 

@@ -1,10 +1,10 @@
 """Ships a mean of ``mean.py``: measures every row of the card, and writes the model folder.
 
-usage: python -m studies.conventions.ship_mean INT8 FP32 RUN FITTED [--of MODEL]
+usage: python -m studies.conventions.ship_mean INT8 RUN FITTED [--of MODEL] [--full FP32]
 
-INT8 and FP32 are exports of ``mean.py``, in 8 bits and with ``--full``, named as the model that
-ships; RUN is the run in the mean, MODEL the shipped model in it; FITTED is the file of ``results``
-that both exports were decided by, which also has what its twin took. Written: the model folder with
+INT8 is an export of ``mean.py``, named as the model that ships, and FP32 one with weights in 32 bits
+(``mean.py --full``), without which the card has no column for it; RUN is the run in the mean, MODEL the shipped model in it; FITTED is the file of ``results``
+that the exports were decided by, which also has what its twin took. Written: the model folder with
 its card, ``results/shipped-NAME.json``, and its rows in ``results/six-rows.json``. The runs of the
 card are RUN, its twin, and those of MODEL, from whose weights RUN started. ``FASCICLE_DATA`` names
 the corpora.
@@ -31,15 +31,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Measures, and writes."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("int8", type=Path)
-    parser.add_argument("fp32", type=Path)
     parser.add_argument("run", type=Path)
     parser.add_argument("fitted", help="a file of results, without .json")
+    parser.add_argument("--full", type=Path, help="the export in 32 bits")
     parser.add_argument("--of", default="biomed@2", help="the shipped model in the mean")
     parser.add_argument("--assets", type=Path, default=ROOT / "src" / "fascicle" / "assets")
     args = parser.parse_args(argv)
     made, name = args.int8, read_manifest(args.int8).name
     taught.written(made, name)
-    facts = measured(name, load_all_types(made), load_all_types(args.fp32))
+    full = load_all_types(args.full) if args.full else None
+    facts = measured(name, load_all_types(made), full)
     facts |= {
         "decision": {"abbreviations": result(args.fitted)["decision"]["abbreviations"]},
         "runs": runs(run_facts(args.run), fitted=args.fitted, other=args.of),

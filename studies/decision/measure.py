@@ -251,17 +251,8 @@ def _before(
 
 def _numbers(row: Measured, said: Answers) -> dict[str, Any]:
     documents = said.documents
-    gold = {
-        one.id: tuple(
-            {
-                (m.spans): Mention(m.spans, row.type)
-                for m in one.layer(GOLD)
-                if m.type in row.labels
-            }.values()
-        )
-        for one in documents
-    }
-    first, second = (_of_type(found, row.type) for found in (said.before, said.after))
+    gold = gold_of(row, documents)
+    first, second = (of_type(found, row.type) for found in (said.before, said.after))
     strict = [score(gold, found) for found in (first, second)]
     numbers: dict[str, Any] = {
         "type": row.type,
@@ -273,7 +264,7 @@ def _numbers(row: Measured, said: Answers) -> dict[str, Any]:
         "after": _figures(strict[1], gold, second),
         "less_before": paired(strict[1], strict[0]),
         "ends": {
-            name: score(gold, _of_type(found, row.type)).micro.f1
+            name: score(gold, of_type(found, row.type)).micro.f1
             for name, found in said.ends.items()
         },
     }
@@ -284,7 +275,22 @@ def _numbers(row: Measured, said: Answers) -> dict[str, Any]:
     return numbers
 
 
-def _of_type(found: Mapping[str, Sequence[Mention]], kind: str) -> Found:
+def gold_of(row: Measured, documents: Sequence[Document]) -> Found:
+    """Returns id -> gold mentions of the labels of a row, each place once."""
+    return {
+        one.id: tuple(
+            {
+                (m.spans): Mention(m.spans, row.type)
+                for m in one.layer(GOLD)
+                if m.type in row.labels
+            }.values()
+        )
+        for one in documents
+    }
+
+
+def of_type(found: Mapping[str, Sequence[Mention]], kind: str) -> Found:
+    """Returns id -> mentions of a type."""
     return {key: tuple(m for m in mentions if m.type == kind) for key, mentions in found.items()}
 
 

@@ -31,7 +31,7 @@ from studies.common import GRIDS, ROOT
 
 # Model -> its grid, and the variant of that grid.
 VARIANTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    dict.fromkeys(("biomed@2", "biomed-fast@2"), ("conventions", "refit"))
+    dict.fromkeys(("biomed@3", "biomed-fast@2"), ("conventions", "refit"))
 )
 
 

@@ -246,10 +246,11 @@ def _scores(manifest: Manifest, result: Value) -> Iterator[str]:
 def _row(row: ScoredRow, result: Value) -> str:
     forms = result["rows"][row.name]
     best = forms.get("given") or forms["raw"]
-    full = result["fp32"][row.name]["raw" if "raw" in forms else "given"]["less_first"]
+    full = result["fp32"].get(row.name, {}).get("raw" if "raw" in forms else "given")
     unseen = " (for testing alone)" if row.row.corpus in UNTAUGHT else ""
     cells = [f"{row.name}{unseen}", row.row.type, _f1(forms.get("given")), _f1(forms.get("raw"))]
-    cells += [f"{100 * best['seqeval']['f1']:.1f}", f"{100 * full['estimate']:+.2f}"]
+    cells += [f"{100 * best['seqeval']['f1']:.1f}"]
+    cells += [f"{100 * full['less_first']['estimate']:+.2f}" if full else ""]
     return f"| {' | '.join(cells)} |"
 
 
@@ -361,8 +362,7 @@ def _again(manifest: Manifest, result: Value) -> Iterator[str]:
             f"python -m studies.conventions.mean {_folder(refit)} {other}",
         )
         yield f"{model} {fitted} --keep Species -o INT8"
-        yield f"{model} {fitted} --keep Species --full -o FP32"
-        yield f"python -m studies.conventions.ship_mean INT8 FP32 {_folder(refit)} {fitted}"
+        yield f"python -m studies.conventions.ship_mean INT8 {_folder(refit)} {fitted}"
     else:
         yield f"python -m studies.six.thresholds {_folder(twin)}"
         yield f"python -m studies.ship_six {_folder(refit)} {_folder(twin)} --name {name}{also}"

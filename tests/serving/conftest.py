@@ -57,7 +57,7 @@ def served(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[St
     """A service of two pipelines: the small one, and one that does what texts say."""
     kept = str(tmp_path_factory.mktemp("curation") / "decisions.sqlite")
     settings = ServeSettings(
-        body=300_000, text=20_000, documents=50, seconds=20, idle=1, curation=kept
+        body=300_000, text=20_000, documents=50, seconds=50, idle=1, curation=kept
     )
     with standing(
         {"small": PipelineOpener(given=str(small)), "poison": Poison()}, settings
