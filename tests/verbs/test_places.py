@@ -37,6 +37,7 @@ NO_PLACES = {
     "host": "an address to listen at",
     "origin": "the address of a page",
     "ray": "the address of a cluster",
+    "tracker": "the name of an experiment tracker",
     "note": "a sentence that is kept in the file",
     "version": "the name of a curator",
     "ontology": "the prefix of a vocabulary",
