@@ -40,7 +40,7 @@ from fascicle.text.windows import FEATURES, add_level, at_level, collate
 TYPES = ("Chemical", "Disease")
 BOTH = FeatureColumns(types=TYPES, shapes=True)
 TOKENIZER = PieceTokenizer.from_file(
-    Path(fascicle.__file__).parent / "assets" / "biomed@2" / "tokenizer.json"
+    Path(fascicle.__file__).parent / "assets" / "biomed@3" / "tokenizer.json"
 )
 
 

@@ -26,7 +26,7 @@ from fascicle.text.segment import segmenter
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "abstracts"
 TOKENIZER = PieceTokenizer.from_file(
-    Path(fascicle.__file__).parent / "assets" / "biomed@2" / "tokenizer.json"
+    Path(fascicle.__file__).parent / "assets" / "biomed@3" / "tokenizer.json"
 )
 READINGS = [
     ReadingSettings(max_length=length, overlap=4, unit=unit)  # type: ignore[arg-type]
@@ -123,12 +123,12 @@ def test_sentences_with_context_are_not_parted() -> None:
 
 @pytest.mark.slow
 def test_the_shipped_model_answers_as_for_the_whole() -> None:
-    model = load_single("biomed@2")
+    model = load_single("biomed@3")
     texts = [file.read_text(encoding="utf-8") for file in sorted(EXAMPLES.glob("*.txt"))]
     strange = " \u0915\u094d\u0937 \U000e0041 " + "carbamazepine" * 40 + " \U0001f9ec "
     document = Document(id="1", text=strange.join(texts * 3))
     of_model = (model.manifest, model._tokenizer, model._scorer)
-    read = make_reader(fascicle.runtime.places.find_model("biomed@2"), model.manifest)
+    read = make_reader(fascicle.runtime.places.find_model("biomed@3"), model.manifest)
     small, large = (
         ModelPredictor(*of_model, max_characters=most, read=read) for most in (1500, 10**9)
     )

@@ -372,7 +372,7 @@ def test_text_that_is_no_unicode(refused: Refused, model: Path) -> None:
 def test_models_that_cannot_be_used(
     refused: Refused, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fascicle.settings.folders.shipped.shipped_models", lambda: ("biomed@2",))
+    monkeypatch.setattr("fascicle.settings.folders.shipped.shipped_models", lambda: ("biomed@3",))
     assert "did you mean 'biomed'" in refused("annotate", "--text", "x", "--model", "biomde")
     (tmp_path / "foreign").mkdir()
     assert "holds no model.json" in refused(

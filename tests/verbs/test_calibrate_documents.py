@@ -202,7 +202,7 @@ def test_another_calibration_leaves_the_decision_out(cli: Cli, dev: Path, tmp_pa
 def test_an_ensemble_has_a_decision_of_its_own(
     cli: Cli, refused: Refused, dev: Path, texts: list[Document], tmp_path: Path
 ) -> None:
-    cli("ensemble", "union", MODEL, "biomed@2", "-o", tmp_path / "both")
+    cli("ensemble", "union", MODEL, "biomed@3", "-o", tmp_path / "both")
     said = cli(
         "calibrate", tmp_path / "both", dev, "-o", tmp_path / "decided", "--document", "--json"
     )
@@ -233,6 +233,6 @@ def test_an_ensemble_has_a_decision_of_its_own(
 def test_a_list_of_a_member_counts_for_an_ensemble(
     refused: Refused, cli: Cli, listing_model: Path, dev: Path, tmp_path: Path
 ) -> None:
-    cli("ensemble", "union", listing_model, "biomed@2", "-o", tmp_path / "both")
+    cli("ensemble", "union", listing_model, "biomed@3", "-o", tmp_path / "both")
     said = refused("calibrate", tmp_path / "both", dev, "-o", tmp_path / "decided", "--document")
     assert "1 text on which" in said

@@ -581,15 +581,15 @@ def test_training_texts_are_named_in_scores_reports_and_comparisons(
     assert "trained on" not in cli("evaluate", tmp_path / "gold.jsonl", "--model", "biomed").err
 
     monkeypatch.setattr(
-        taught, "training_hashes", lambda source: trained if source.name == "biomed@2" else None
+        taught, "training_hashes", lambda source: trained if source.name == "biomed@3" else None
     )
     files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     for path in files:  # a shipped model is known by the source of its mentions
-        said = tuple(msgspec.structs.replace(one, source="biomed@2") for one in genes)
+        said = tuple(msgspec.structs.replace(one, source="biomed@3") for one in genes)
         rows = [
             make_prediction(Document(id=name, text=one, mentions=said))
             for name, one in texts.items()
         ]
         write_predictions(path, rows)
-    assert f"biomed@2 {note}" in cli("compare", tmp_path / "gold.jsonl", *files, "--no-search").err
-    assert f"biomed@2 {note}" in cli("evaluate", tmp_path / "gold.jsonl", files[0]).err
+    assert f"biomed@3 {note}" in cli("compare", tmp_path / "gold.jsonl", *files, "--no-search").err
+    assert f"biomed@3 {note}" in cli("evaluate", tmp_path / "gold.jsonl", files[0]).err

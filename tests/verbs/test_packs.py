@@ -138,7 +138,7 @@ def test_several_models_that_are_no_packs_are_refused(diseases: Path) -> None:
         load([diseases, "biomed"])
     with pytest.raises(UsageError):
         load([])
-    assert load(["biomed"]).name == "biomed@2"
+    assert load(["biomed"]).name == "biomed@3"
 
 
 def test_annotate_with_packs(cli: Cli, diseases: Path, others: Path) -> None:

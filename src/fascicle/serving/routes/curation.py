@@ -374,7 +374,7 @@ _EXAMPLE: Final = {
     "who": "Ada",
     "edits": [
         {
-            "item": '["biomed@2","Chemical",[[0,7]]]',
+            "item": '["biomed@3","Chemical",[[0,7]]]',
             "after": {"spans": [[0, 7]], "type": "Chemical"},
         }
     ],

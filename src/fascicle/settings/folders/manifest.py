@@ -116,7 +116,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
 
     Attributes:
         format: version of this structure.
-        name: of the model, e.g. ``"biomed@2"``; becomes the source of its mentions.
+        name: of the model, e.g. ``"biomed@3"``; becomes the source of its mentions.
         fascicle: version that wrote it.
         runtime: ``"torch"`` (``model.safetensors``) or ``"onnx"`` (``model.onnx``).
         types: entity types, in the order of the labels.

@@ -14,7 +14,7 @@ from fascicle.settings.folders.vocabularies import (
 
 
 def shipped_models() -> tuple[str, ...]:
-    """Names of the models inside the package, each with its version, e.g. ``"biomed@2"``."""
+    """Names of the models inside the package, each with its version, e.g. ``"biomed@3"``."""
     return shipped_names("", "model.json")
 
 
