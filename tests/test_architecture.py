@@ -48,7 +48,8 @@ ROOMS: dict[str, set[str]] = {
     "runtime.combination": {"core"},
     "models": {"core", "text", "runtime"},  # the last for export
     "models.nn": {"core.arrays"},  # names of arrays alone: it knows tensors, not documents
-    "loading": {"core", "text", "terms", "runtime", "models", "plugins"},
+    "networks": {"core", "text", "runtime", "models"},
+    "loading": {"core", "text", "terms", "runtime", "models", "networks", "plugins"},
     "evaluation": {"core", "text", "formats", "runtime", "loading"},
     "evaluation.scoring": {
         "core",
@@ -109,6 +110,7 @@ LATE = {
     "cli": HEAVY,
     "verbs": HEAVY,
     "loading": ("models",),
+    "networks": HEAVY,
 }  # what these rooms import when they need it
 TORCH = {"torch", "transformers", "accelerate", "safetensors", "sentence_transformers"}
 XML = {"xml", "lxml"}  # a reader of XML must refuse entities first, and is then named here
@@ -235,7 +237,10 @@ def test_heavy_rooms_are_imported_late() -> None:
 
 def test_only_the_torch_rooms_import_torch() -> None:
     def wrong(path: Path) -> Iterator[str]:
-        late = room_of(name_of(path)) == "loading"  # which brings torch in when a model needs it
+        late = room_of(name_of(path)) in {
+            "loading",
+            "networks",
+        }  # which brings torch in when a model needs it
         for found in imports_of(path) if not inside(name_of(path), TORCH_ROOMS) else ():
             if found.module.split(".")[0] in TORCH and not (late and found.lazy):
                 yield f"line {found.line}: {found.module}"

@@ -72,6 +72,7 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
             "also": [NONE, LIST],
             "link": [NONE, LIST],
             "ontology": [""],
+            "relations": [NONE],
         },
     ),
     "calibrate": (

@@ -39,6 +39,7 @@ from fascicle.settings.recipes.reference import (
     FILTER,
     PRETRAINING,
     RECOGNISER,
+    RELATIONS,
     TYPER,
     Struct,
     list_keys,
@@ -104,6 +105,11 @@ def settings() -> str:
     ]
     parts += ["## A pretraining", *_tables(PRETRAINING)]
     parts += ["## A distillation", _DISTILLATION, *_tables(DISTILLATION)]
+    parts += [
+        "## A finder of relations",
+        "`[corpus]` and `[training]` are those of a recogniser.",
+        *_tables(RELATIONS),
+    ]
     return "\n\n".join(parts)
 
 

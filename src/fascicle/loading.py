@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,10 @@ import msgspec
 import fascicle.plugins as plugins
 from fascicle.core.arguments import check_call, to_path_list, validate_arguments
 from fascicle.core.files.intact import check_files
-from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
+from fascicle.errors import ModelError, RecipeError, UsageError
+from fascicle.networks import load_filter as load_filter
+from fascicle.networks import load_relations as load_relations
+from fascicle.networks import needs_torch
 from fascicle.runtime.places import (
     find_model,
     from_anywhere,
@@ -31,8 +33,8 @@ from fascicle.runtime.places import (
 from fascicle.settings.base import Positive, Share
 from fascicle.settings.choices import Choices, Composition, Opening
 from fascicle.settings.decision import Ends
-from fascicle.settings.folders.best import description_file, is_checkpoint, model_folder
-from fascicle.settings.folders.described import FILTER, file_sha256
+from fascicle.settings.folders.best import description_file, is_checkpoint
+from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import check_open_types, read_manifest
 from fascicle.settings.folders.vocabularies import AUTO, is_dictionary, is_pack, pack_types
 from fascicle.settings.inputs import Case, RecognitionSettings
@@ -77,6 +79,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     threshold: Share | Mapping[str, Share] = 0.0,
     variants: bool = False,
     assertions: bool | str | os.PathLike[str] = False,
+    relations: str | os.PathLike[str] | None = None,
     nested: bool = False,
     links: bool = True,
 ) -> Annotator:
@@ -119,6 +122,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         variants: also find sequence variants, by rules.
         assertions: also find which mentions are negated, uncertain and so on; true, or a TOML file
             of own cues.
+        relations: folder of a finder of relations, which reads the mentions.
         nested: for term packs: also find names inside others, and all types of a name.
         links: false leaves out all links, also those that term packs give by themselves.
 
@@ -150,6 +154,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         ontology=ontology,
         variants=variants,
         assertions=assertions if isinstance(assertions, bool) else os.fspath(assertions),
+        relations="" if relations is None else os.fspath(relations),
     )
     return open_model(model, choices, threads=threads, device=device, recognition=recognition)
 
@@ -223,7 +228,12 @@ def open_model(
     names = open_own_names(choices.also, case=choices.case, links=links)
     open_second = partial(load_all_types, threads=threads)
     composed = compose(
-        predictor, remaining, names=names, open_second=open_second, output=held or ALL_LINKS
+        predictor,
+        remaining,
+        names=names,
+        open_second=open_second,
+        open_relations=partial(load_relations, threads=threads, device=device),
+        output=held or ALL_LINKS,
     )
     for path, recogniser in zip(choices.also, names, strict=True):
         if summary := getattr(recogniser, "summary", ""):
@@ -412,7 +422,7 @@ def _loaded(
         )
     if is_checkpoint(model):
         _refuse(f"{model} is a checkpoint of another tool, whose types are labels", types=types)
-        with _needs_torch(threads):
+        with needs_torch(threads):
             from fascicle.models.model import find_device
             from fascicle.models.token_classifier import load_token_classifier
         place = Path(model).expanduser()
@@ -477,7 +487,7 @@ def _model(
     if manifest.runtime == "onnx":
         return open_typed(folder, manifest, tokenizer, types, threads, device=device)
     described = None if types is None else read_types(types)
-    with _needs_torch(threads):
+    with needs_torch(threads):
         from fascicle.models.model import TorchScorer, find_device, load_model, with_types
     model = load_model(folder, manifest).to(find_device(device))
     if described is not None:
@@ -488,42 +498,6 @@ def _model(
     return ModelPredictor(
         manifest, tokenizer, TorchScorer(model=model), read=make_reader(folder, manifest)
     )
-
-
-def load_filter(
-    folder: str | os.PathLike[str], *, threads: int | None = None, device: str | None = None
-) -> MentionFilter:
-    """Loads a filter over the mentions of other systems.
-
-    Args:
-        folder: folder of a run of ``fascicle train`` with a recipe of a filter, the ``best`` folder
-            in it (both need the extra ``train``), or an export.
-        threads: CPU threads of the network; all usable cores by default.
-        device: see `load`.
-
-    Returns:
-        A filter with ``judge(documents, mentions)``.
-
-    Raises:
-        ModelError: there is no filter, or its folder is damaged or of another version.
-        MissingExtraError: a filter of torch, but torch is not installed.
-        UsageError: a device on which the filter cannot run.
-    """
-    from fascicle.runtime.filter import MentionFilter
-    from fascicle.runtime.opening import open_graph, read_tokenizer
-    from fascicle.settings.recipes.filter import read_filter_manifest
-
-    place = model_folder(Path(folder).expanduser())
-    manifest = read_filter_manifest(place)
-    check_files(place, manifest, name=FILTER)
-    tokenizer = read_tokenizer(place, manifest.tokenizer, name=FILTER)
-    if manifest.runtime == "onnx":
-        return MentionFilter(manifest, tokenizer, open_graph(place, threads, device=device))
-    with _needs_torch(threads):
-        from fascicle.models.filter import load_filter_model
-        from fascicle.models.model import TorchScorer, find_device
-    model = load_filter_model(place, manifest).to(find_device(device))
-    return MentionFilter(manifest, tokenizer, TorchScorer(model=model))
 
 
 def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:
@@ -538,7 +512,7 @@ def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) ->
         ModelError: there is no span typer, or its folder is damaged.
         MissingExtraError: torch is not installed.
     """
-    with _needs_torch(threads):
+    with needs_torch(threads):
         from fascicle.models.span_typer import load_typer as typer_of
     return typer_of(Path(folder).expanduser())
 
@@ -575,18 +549,3 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
 
 def _bytes_in(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-
-
-@contextmanager
-def _needs_torch(threads: int | None) -> Iterator[None]:
-    """Guards imports of torch models, and sets the number of threads of torch; ``None`` leaves
-    it unchanged.
-    """
-    try:
-        import torch
-
-        yield
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("train", error.name or "torch") from None
-    if threads is not None:
-        torch.set_num_threads(threads)

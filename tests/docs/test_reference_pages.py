@@ -59,6 +59,7 @@ def test_every_key_has_its_default_and_its_meaning(made: ModuleType) -> None:
         ("A span typer", made.TYPER),
         ("A pretraining", made.PRETRAINING),
         ("A distillation", made.DISTILLATION),
+        ("A finder of relations", made.RELATIONS),
         ("Families of heads", {f'family = "{name}"': kind for name, kind in HEADS.items()}),
     )
     named = {part for _, kinds in tables for name in kinds for part in name.split(".")} | {

@@ -14,6 +14,7 @@ from fascicle.settings.recipes.any import parse_any, parse_changes, read_recipe,
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.recipes.relations import RelationRecipe
 from fascicle.settings.recipes.typer import TyperRecipe
 
 CORPUS = '[corpus]\ntrain = "train.tsv"\ndev = "dev.tsv"\n'
@@ -21,6 +22,7 @@ TEXTS: dict[type, str] = {
     Recipe: f'name = "a"\n{CORPUS}[model]\nencoder = "e"\n',
     DistilRecipe: f'name = "a"\n{CORPUS}[teacher]\nmodel = "run"\n[prediction]\n',
     FilterRecipe: f'{CORPUS}[members]\ndev = ["run", "b.tsv"]\n[model]\nencoder = "e"\n',
+    RelationRecipe: f'{CORPUS}[relations]\nbetween = "concepts"\n[model]\nencoder = "e"\n',
     TyperRecipe: f'name = "a"\n{CORPUS}[vectors]\npath = "v.vec"\ncache = "mapped"\n',
 }
 

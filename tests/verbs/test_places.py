@@ -286,6 +286,21 @@ def test_nothing_is_written_into_the_folder_of_a_model(
             assert snapshot(desk) == before
 
 
+@pytest.mark.parametrize("name", ["model.json", "filter.json", "relations.json", "typer.json"])
+def test_no_text_is_written_into_a_folder_with_a_description(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("gold.tsv").write_text("pain\tB-Disease\n", encoding="utf-8")
+    Path("mine").mkdir()
+    Path("mine", name).write_text('{"format": 1, "name": "mine"}', encoding="utf-8")
+    call = ["corpus", "convert", "gold.tsv", "--input-format", "conll", "-o"]
+    assert main([*call, "mine/new.jsonl"]) == 2
+    assert "mine" in capsys.readouterr().err
+    assert [path.name for path in Path("mine").iterdir()] == [name]
+    assert main([*call, "new.jsonl"]) == 0
+
+
 def test_what_lies_in_a_folder_that_is_read_is_not_replaced(desk: Path) -> None:
     (desk / "model.json").unlink()
     (desk / "elsewhere").symlink_to(desk / "sub")

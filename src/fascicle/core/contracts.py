@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fascicle.settings.packs import SourceSettings
 
 # Parts that steps need and give.
-PARTS: Final = ("sections", "sentences", "words", "abbreviations", "mentions", "links")
+PARTS: Final = ("sections", "sentences", "words", "abbreviations", "mentions", "links", "relations")
 
 
 @runtime_checkable

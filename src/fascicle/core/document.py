@@ -164,6 +164,8 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             has.
         drop: keys of mentions to drop.
         replace: keys of mentions, and for each the mention of the same source that replaces it.
+        relations: to add, if the document has no equal ones.
+        drop_relations: to drop before these are added; one that is not there is passed over.
     """
 
     add: tuple[Mention, ...] = ()
@@ -175,6 +177,8 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     abbreviations: tuple[Abbreviation, ...] = ()
     drop: tuple[MentionKey, ...] = ()
     replace: tuple[tuple[MentionKey, Mention], ...] = ()
+    relations: tuple[Relation, ...] = ()
+    drop_relations: tuple[Relation, ...] = ()
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -65,7 +65,8 @@ CODES: Final[Mapping[str, _Code]] = MappingProxyType(
             )
         },
         **dict.fromkeys(
-            ("no-vote", "long-mention", "long-word", "unknown-word"), _Code("loss", _INCOMPLETE)
+            ("no-vote", "long-mention", "long-word", "unknown-word", "pairs-left-out"),
+            _Code("loss", _INCOMPLETE),
         ),
         "unread-text": _Code("loss", _INCOMPLETE),
         "markup-kept": _Code("repair", _INCOMPLETE),

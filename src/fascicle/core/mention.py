@@ -365,6 +365,16 @@ class Relation(
     arguments: tuple[tuple[str, MentionKey], ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def keys(self) -> tuple[MentionKey, ...]:
+        """Keys of the mentions."""
+        return tuple(key for _, key in self.arguments)
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """Sources of the mentions; none of a relation between concepts."""
+        return frozenset(key[0] for key in self.keys)
+
 
 def check_relations(relations: Iterable[Relation]) -> None:
     """Raises ``TypeError`` or ``AttributeError`` for what is no relation, or has an argument of

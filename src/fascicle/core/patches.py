@@ -5,7 +5,7 @@ documents.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -79,6 +79,10 @@ def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]
         parts["abbreviations"] = tuple(
             sorted({*(document.abbreviations or ()), *patch.abbreviations})
         )
+    if patch.relations or patch.drop_relations:
+        before = parts.get("relations", document.relations)
+        rest = [relation for relation in before if relation not in patch.drop_relations]
+        parts["relations"] = tuple(dict.fromkeys((*rest, *patch.relations)))
     for name in _ONCE:
         if getattr(document, name) is None and (value := getattr(patch, name)) is not None:
             parts[name] = value
@@ -95,9 +99,8 @@ def _changed_mentions(
         mentions, change = _without(document, patch, step, drops)
         events = events + _counts(change)
         fields["changes"] = (*document.changes, change)
-        fields["relations"] = follow(
-            document.relations, {key: new.key for key, new in patch.replace}
-        )
+        now = {key: new.key for key, new in patch.replace}
+        fields["relations"] = follow(document.relations, lambda key: now.get(key, key))
     if added or patch.drop or patch.replace:
         mentions, _ = unique((*mentions, *added))
     if patch.links:
@@ -133,15 +136,11 @@ def _without(
 
 
 def follow(
-    relations: Iterable[Relation], now: Mapping[MentionKey, MentionKey]
+    relations: Iterable[Relation], key_of: Callable[[MentionKey], MentionKey]
 ) -> tuple[Relation, ...]:
-    """Returns relations that name each replaced mention by the key of the one in its place,
-    which ``now`` has.
-    """
+    """Returns relations that name each mention by the key of the one in its place."""
     return tuple(
-        replace(
-            relation, arguments=tuple((role, now.get(key, key)) for role, key in relation.arguments)
-        )
+        replace(relation, arguments=tuple((role, key_of(key)) for role, key in relation.arguments))
         for relation in relations
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice, pairwise, zip_longest
 from typing import Final, NamedTuple
@@ -90,16 +90,11 @@ def run_on_printed(run: _Run, documents: Sequence[Document]) -> Iterator[Patch]:
 
 def _view(document: Document) -> Printed | None:
     """Returns a document as it is printed; ``None`` if it has no hidden character."""
-    text = document.text
-    places = _printed_places(text)
+    places = _printed_places(text := document.text)
     if places is None:
         return None
     move = partial(_printed_spans, places)
-    moved = [
-        (mention.key, replace(mention, spans=spans))
-        for mention in document.mentions
-        if (spans := move(mention.spans))
-    ]
+    moved = list(_moved(document, places))
     pairs = map(move, document.abbreviations or ())
     view = replace(
         document,
@@ -111,7 +106,7 @@ def _view(document: Document) -> Printed | None:
         and tuple(_printed_section(places, section) for section in document.sections),
         abbreviations=document.abbreviations
         and tuple((pair[0], pair[1]) for pair in pairs if len(pair) > 1),
-        relations=_relations(document, {key: mention.key for key, mention in moved}),
+        relations=_relations(document, moved),
         changes=(),
         events=(),
     )
@@ -120,10 +115,20 @@ def _view(document: Document) -> Printed | None:
     return Printed(view, [*places, len(text)], keys)
 
 
-def _relations(document: Document, key_of: Mapping[MentionKey, MentionKey]) -> tuple[Relation, ...]:
+def _moved(document: Document, places: Sequence[int]) -> Iterator[tuple[MentionKey, Mention]]:
+    """Yields the key of each mention that is printed, and the mention of the printed text."""
+    for mention in document.mentions:
+        if spans := _printed_spans(places, mention.spans):
+            yield mention.key, replace(mention, spans=spans)
+
+
+def _relations(
+    document: Document, moved: Sequence[tuple[MentionKey, Mention]]
+) -> tuple[Relation, ...]:
     """Returns the relations of which all mentions are printed."""
-    relations = document.relations
-    return follow((r for r in relations if all(key in key_of for _, key in r.arguments)), key_of)
+    now = dict(moved)
+    relations = (r for r in document.relations if now.keys() >= set(r.keys))
+    return follow(relations, lambda key: now[key].key)
 
 
 def _printed_places(text: str) -> list[int] | None:
@@ -162,4 +167,6 @@ def _in_source(patch: Patch, view: Printed) -> Patch:
         abbreviations=tuple((place(short), place(long)) for short, long in patch.abbreviations),
         drop=tuple(map(key_of, patch.drop)),
         replace=tuple((key_of(key), mention_of(mention)) for key, mention in patch.replace),
+        relations=follow(patch.relations, key_of),
+        drop_relations=follow(patch.drop_relations, key_of),
     )

@@ -206,6 +206,7 @@ def create(
     links: bool,
     variants: bool,
     assertions: bool | str,
+    relations: str | None,
     spans_key: str,
     set_ents: bool,
     overwrite_ents: bool,
@@ -215,7 +216,7 @@ def create(
     Args:
         nlp: the pipeline.
         name: of the component in it.
-        model: see `fascicle.load`, as for all arguments up to ``assertions``.
+        model: see `fascicle.load`, as for all arguments up to ``relations``.
         also: own names beside the model.
         case: in which capitals they are found.
         link: a linker, ``"auto"``, or ``None``.
@@ -230,6 +231,7 @@ def create(
         links: whether there may be links.
         variants: also find sequence variants.
         assertions: facts of mentions, in ``span._.fascicle_facts``.
+        relations: a finder of relations, which are in ``doc._.fascicle.relations``.
         spans_key: key of ``doc.spans`` for all mentions.
         set_ents: also set ``doc.ents``.
         overwrite_ents: replace entities of earlier components that overlap.
@@ -250,6 +252,7 @@ def create(
         "links": links,
         "variants": variants,
         "assertions": assertions,
+        "relations": relations,
     }
     from fascicle.loading import check_settings  # late, as above
 
@@ -275,6 +278,7 @@ _DEFAULTS: Final = {
     "links": True,
     "variants": False,
     "assertions": False,
+    "relations": None,
     "spans_key": _NAME,
     "set_ents": True,
     "overwrite_ents": False,

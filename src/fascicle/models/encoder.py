@@ -78,11 +78,11 @@ class Encoder(nn.Module):
         Args:
             input_ids: ``[B, T]``.
             attention_mask: ``[B, T]``.
-            shift: added to the embedding of each piece of a row, ``[B, d of the embeddings]``.
+            shift: added to the embeddings of pieces, ``[B, 1 or T, d of the embeddings]``.
         """
         inputs: TensorDict = {"input_ids": input_ids}
         if shift is not None:
-            inputs = {"inputs_embeds": self.pieces(input_ids) + shift[:, None]}
+            inputs = {"inputs_embeds": self.pieces(input_ids) + shift}
         return self.network(**inputs, attention_mask=attention_mask).last_hidden_state
 
 

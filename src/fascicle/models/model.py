@@ -163,7 +163,7 @@ class NerModel(Answering):
                 see ``follow``.
         """
         shift = (
-            self.guidelines(batch["guideline"])
+            self.guidelines(batch["guideline"])[:, None]
             if self.guidelines is not None and "guideline" in batch
             else None
         )

@@ -15,7 +15,7 @@ import msgspec
 
 from fascicle.errors import UsageError
 from fascicle.linking.opening import find
-from fascicle.loading import load_filter, load_typer, open_model
+from fascicle.loading import load_filter, load_relations, load_typer, open_model
 from fascicle.pipeline import steps
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.runtime.combination.rules import RuleRequest
@@ -110,13 +110,14 @@ def model_steps(
         threads: of the network.
         finder: also note short forms before linking.
     """
-    bare = msgspec.structs.replace(choices, link=(), ontology="")
+    bare = msgspec.structs.replace(choices, link=(), ontology="", relations="")
     predictor = open_model(model, bare, threads=threads)
     opener = None
     if choices.link or choices.ontology:
         opener = find_linker(predictor, choices.link or None, ontology=choices.ontology)
+    last = _related(choices, predictor, threads)
     if opener is None:
-        return [recognise(predictor, name or predictor.name)]
+        return [recognise(predictor, name or predictor.name), *last]
     own: tuple[str, ...] = ()
     if isinstance(predictor, WrappedPredictor):
         own, predictor = predictor.own, predictor.before_links()
@@ -125,7 +126,16 @@ def model_steps(
         *([steps.Own(AbbreviationFinder(), name="abbreviations")] if finder else []),
         steps.Own(opener.opened(), name="link"),
         *([_settle(predictor, own)] if own else []),
+        *last,
     ]
+
+
+def _related(choices: Choices, predictor: Annotator, threads: int) -> list[steps.Relate]:
+    folder, sources = choices.relations, predictor.sources
+    if not folder:
+        return []
+    settings = kinds.RelateStep(name="relate", relations=folder, sources=sources, threads=threads)
+    return [_relate(settings)]
 
 
 def _settle(predictor: Annotator, own: tuple[str, ...]) -> steps.Settle:
@@ -209,6 +219,14 @@ def _typer(settings: kinds.TyperStep, pipeline: PipelineSettings) -> Any:
     typer = load_typer(settings.typer, threads=settings.threads)
     mark = _fingerprint(typer.manifest, settings.sources)
     return steps.Type(name=settings.name, layers=settings.sources, typer=typer, fingerprint=mark)
+
+
+def _relate(settings: kinds.RelateStep, *_: PipelineSettings) -> steps.Relate:
+    finder = load_relations(settings.relations, threads=settings.threads)
+    mark = _fingerprint(finder.manifest, settings.sources)
+    return steps.Relate(
+        name=settings.name, layers=settings.sources, finder=finder, fingerprint=mark
+    )
 
 
 def _rules(settings: kinds.RulesStep, pipeline: PipelineSettings) -> Any:
@@ -295,6 +313,7 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "combine": _combine,
         "filter": _filter,
         "typer": _typer,
+        "relate": _relate,
         "rules": _rules,
         "assertion": _assertion,
         "choice": _choice,

@@ -18,6 +18,7 @@ from fascicle.core.facts import facts_of
 from fascicle.core.mention import overlapping_mentions
 from fascicle.runtime.combination.align import System, align
 from fascicle.runtime.combination.rules import Rule, combine
+from fascicle.runtime.relations import RelationFinder
 from fascicle.runtime.settling import settle
 from fascicle.settings.steps import DropStep, Keep, PreferStep
 
@@ -187,6 +188,35 @@ class Type(_Layer):
         proposed = {document.id: _of_sources(document, self.layers) for document in numbered}
         patches = self.typer.retype(numbered, proposed)
         return [self._own(*pair) for pair in zip(documents, patches, strict=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relate:
+    """Relations between the mentions of some layers, or between their concepts.
+
+    Attributes:
+        name: of the step.
+        layers: sources of the mentions.
+        finder: finds the relations.
+    """
+
+    name: str
+    layers: tuple[str, ...]
+    finder: RelationFinder
+    fingerprint: str = ""
+    gives: frozenset[str] = frozenset({"relations"})
+    drops: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Links, if relations are between concepts."""
+        return LINKED if self.finder.manifest.pairs.between == "concepts" else MENTIONS
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """Returns one patch for each document."""
+        mentions_of = [_of_sources(document, self.layers) for document in documents]
+        return self.finder.relate(documents, mentions_of)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Composition: the one place that knows in which order choices are applied to a model.
 
 The order is that of `compose`: rule for ends and hidden types, own names, kept types and scores,
-links, sequence variants, facts. Each choice wraps what is before it, see
+links, sequence variants, facts, relations. Each choice wraps what is before it, see
 `fascicle.runtime.wrapped.WrappedPredictor`; `fascicle.text.annotator.Annotator.parts` lists the
 result from the model outwards.
 """
@@ -19,6 +19,7 @@ from fascicle.text.annotator import Annotator
 
 if TYPE_CHECKING:
     from fascicle.runtime.choice import Confirm
+    from fascicle.runtime.relations import RelationFinder
     from fascicle.runtime.wrapped import ChooseLinks
 
 
@@ -44,6 +45,7 @@ def compose(
     *,
     names: Sequence[Annotator] = (),
     open_second: Callable[[str], Annotator] | None = None,
+    open_relations: Callable[[str], RelationFinder] | None = None,
     output: HeldLinks = ALL_LINKS,
 ) -> Annotator:
     """Applies the choices of a user to a model.
@@ -54,6 +56,7 @@ def compose(
             model and the names were opened.
         names: the opened ``choices.also``.
         open_second: opens the model that confirms the types ``choices.careful``.
+        open_relations: opens ``choices.relations``.
         output: what it holds of links.
 
     Returns:
@@ -77,6 +80,10 @@ def compose(
         from fascicle.runtime.asserted import add_assertions
 
         predictor = add_assertions(predictor, choices.assertions)
+    if choices.relations and open_relations:
+        from fascicle.runtime.related import RelatedPredictor
+
+        predictor = RelatedPredictor(predictor, open_relations(choices.relations))
     return predictor
 
 

@@ -13,7 +13,13 @@ from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.inputs import Case, RecognitionSettings
 
-PATHS: Final = ("also", "types", "link", "assertions")  # fields that may name files or folders
+PATHS: Final = (
+    "also",
+    "types",
+    "link",
+    "assertions",
+    "relations",
+)  # fields that may name files or folders
 
 
 class Choices(Settings, frozen=True, kw_only=True):
@@ -42,6 +48,7 @@ class Choices(Settings, frozen=True, kw_only=True):
         variants: also find sequence variants.
         assertions: also find which mentions are negated, uncertain and so on; true, or a TOML file
             of own cues.
+        relations: folder of a finder of relations between the mentions.
     """
 
     also: tuple[Name, ...] = ()
@@ -57,6 +64,7 @@ class Choices(Settings, frozen=True, kw_only=True):
     ontology: str = ""
     variants: bool = False
     assertions: bool | str = False
+    relations: str = ""
 
     def __post_init__(self) -> None:
         """Refuses choices of links beside the choice of none.

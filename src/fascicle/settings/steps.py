@@ -19,7 +19,7 @@ Near = Literal["exact", "folded", "canonical", "reordered", "near", "remembered"
 _Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
 
 
-_PATHS: Final = frozenset({"cues", "pack", "linker", "packs", "filter", "typer"})
+_PATHS: Final = frozenset({"cues", "pack", "linker", "packs", "filter", "typer", "relations"})
 _StepName = Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?\Z", max_length=100)]
 
 
@@ -227,6 +227,21 @@ class TyperStep(StepSettings, frozen=True, kw_only=True):
     threads: Positive = 1
 
 
+class RelateStep(StepSettings, frozen=True, kw_only=True):
+    """Relations between the mentions of some layers, or between their concepts; those of an earlier
+    run are replaced.
+
+    Attributes:
+        relations: folder of the finder of relations.
+        sources: of the layers.
+        threads: of the network, in each worker.
+    """
+
+    relations: Name
+    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    threads: Positive = 1
+
+
 class RuleTest(Settings, frozen=True, kw_only=True):
     """What a rule must do, tried when the pipeline is loaded.
 
@@ -430,6 +445,7 @@ STEPS: Final[Mapping[str, type[StepSettings] | type[RecogniserStep]]] = MappingP
         "combine": CombineStep,
         "filter": FilterStep,
         "typer": TyperStep,
+        "relate": RelateStep,
         "rules": RulesStep,
         "assertion": AssertionStep,
         "choice": ChoiceStep,

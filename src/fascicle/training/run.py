@@ -18,6 +18,7 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.recipes.relations import RelationRecipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.corpus import check_data
 from fascicle.training.distil.prediction import prepare_prediction
@@ -28,6 +29,7 @@ from fascicle.training.engine.run import Trainee, train
 from fascicle.training.filter.run import prepare_filter
 from fascicle.training.raw.pretraining import prepare_pretraining
 from fascicle.training.recogniser.run import prepare_recogniser
+from fascicle.training.relations.run import prepare_relations
 from fascicle.training.tracking import open_trackers
 from fascicle.training.typer.run import prepare_typer
 
@@ -55,6 +57,7 @@ _PREPARES: Final[Mapping[type[AnyRecipe], Callable[..., Trainee]]] = MappingProx
         FilterRecipe: prepare_filter,
         TyperRecipe: prepare_typer,
         PretrainingRecipe: prepare_pretraining,
+        RelationRecipe: prepare_relations,
     }
 )
 

@@ -20,10 +20,11 @@ from fascicle.formats.files import read
 from fascicle.runtime.places import find_model
 from fascicle.settings.base import check_model_name
 from fascicle.settings.folders.best import description_file
-from fascicle.settings.folders.described import FILTER
+from fascicle.settings.folders.described import FILTER, RELATIONS
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.corpora import CorpusSettings, PartSettings
 from fascicle.settings.recipes.filter import FilterManifest
+from fascicle.settings.recipes.relations import RelationManifest
 from fascicle.verbs.console import explain_missing_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import OVERWRITE, call, option, reads, writes
@@ -46,15 +47,16 @@ def export(
     name: str | None = None,
     types_encoder: bool = False,
     overwrite: bool = False,
-) -> Manifest | FilterManifest:
-    """Exports a trained model or filter; needs the extra ``train``.
+) -> Manifest | FilterManifest | RelationManifest:
+    """Exports a trained model, filter or finder of relations; needs the extra ``train``.
 
     Args:
         model: a run folder, or the model folder in it.
         folder: to write.
         int8: 8-bit weights: smaller and faster, but slightly less accurate.
         sample: texts to measure 8-bit activations on, as a file in any format or as documents; for
-            a filter with gold mentions. By default the training part of the recipe of the run.
+            a filter or a finder of relations with gold mentions. By default the training part of
+            the recipe of the run.
         name: name of the exported model and source of its mentions.
         types_encoder: also export the encoder of type descriptions, so that the folder can look for
             other types.
@@ -76,20 +78,19 @@ def export(
     except ValueError as error:
         raise UsageError(f"the argument name: {error}") from None
     source, target = find_model(model), Path(folder)
-    from fascicle.models.export.folders import export_filter, export_model
+    from fascicle.models.export.folders import export_filter, export_model, export_relations
 
-    is_filter = description_file(source).name == FILTER
-    if is_filter and types_encoder:
+    kind = {FILTER: "filter", RELATIONS: "relations"}.get(description_file(source).name, "model")
+    if kind != "model" and types_encoder:
         raise UsageError(
-            f"{source} is a filter, which reads about no types; leave out the argument "
+            f"{source} is no recogniser, and reads about no types; leave out the argument "
             "types_encoder"
         )
-    check_folder(target, kind="filter" if is_filter else "model", overwrite=overwrite)
+    check_folder(target, kind=kind, overwrite=overwrite)
     texts = _sample(source, sample) if int8 else []
-    if is_filter:
-        return export_filter(
-            source, target, sample=texts, int8=int8, name=name, overwrite=overwrite
-        )
+    if kind != "model":
+        write = export_filter if kind == "filter" else export_relations
+        return write(source, target, sample=texts, int8=int8, name=name, overwrite=overwrite)
     return export_model(
         source,
         target,
@@ -160,11 +161,12 @@ class Options:
     In Python: ``fascicle.export("runs/mine", "mine", int8=True)``
 
     Attributes:
-        model: the run folder of a model or filter, or the model folder in it.
+        model: the run folder of a model, filter or finder of relations, or the model folder in it.
         output: the folder to write.
         int8: write 8-bit weights, which are smaller and faster, but slightly less accurate.
-        sample: with --int8: texts for measuring activations, in any format; for a filter, they need
-            gold mentions; default: the training part in the recipe of the run.
+        sample: with --int8: texts for measuring activations, in any format; for a filter or a
+            finder of relations, they need gold mentions; default: the training part in the recipe
+            of the run.
         name: name of the exported model, and of the source of its mentions; default: the old name.
         types_encoder: also export the encoder of types of a bi-encoder; annotate --types needs it.
         json: print the description of the model as JSON.

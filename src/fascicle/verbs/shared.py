@@ -286,7 +286,18 @@ class Assertions:
     cues: str | None = option("--cues FILE", reads)
 
 
-class AllChoices(ModelChoices, LinkChoices, Assertions):
+class Relations:
+    """Options for relations between mentions.
+
+    Attributes:
+        relations: also find relations, with this finder.
+    """
+
+    group = "model"
+    relations: str | None = option("--relations FOLDER", reads)
+
+
+class AllChoices(ModelChoices, LinkChoices, Assertions, Relations):
     """All options for the mentions of a model."""
 
 
@@ -294,7 +305,7 @@ def choices_of(args: Any, *, link: str | tuple[str, ...] = AUTO_LINK) -> Choices
     """Returns the choices that the options of a command make.
 
     Args:
-        args: of a command with `ModelChoices`, and perhaps `LinkChoices` and `Assertions`.
+        args: of a command with `ModelChoices`, and perhaps more of `AllChoices`.
         link: the linker if no option chooses one.
 
     Raises:
@@ -322,6 +333,7 @@ def choices_of(args: Any, *, link: str | tuple[str, ...] = AUTO_LINK) -> Choices
         ontology=getattr(args, "ontology", "") if hasattr(args, "link") else "",
         variants=args.variants,
         assertions=cues or getattr(args, "assertions", False),
+        relations=getattr(args, "relations", None) or "",
     )
 
 

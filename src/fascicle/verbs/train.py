@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fascicle.training.engine.events import Ended, Finished, HeadScores, RunEvent, Validated
     from fascicle.training.filter.judging import FilterFinished
     from fascicle.training.raw.masking import PretrainingFinished
+    from fascicle.training.relations.run import RelationsFinished
     from fascicle.training.typer.run import TyperFinished
     from fascicle.training.typer.scores import TyperScores
 
@@ -271,6 +272,7 @@ def _end_text(ended: Ended, recipe: AnyRecipe) -> tuple[str, list[str]]:
     from fascicle.training.engine.events import Finished
     from fascicle.training.filter.judging import FilterFinished
     from fascicle.training.raw.masking import PretrainingFinished
+    from fascicle.training.relations.run import RelationsFinished
     from fascicle.training.typer.run import TyperFinished
 
     folder = ended.folder
@@ -289,12 +291,22 @@ def _end_text(ended: Ended, recipe: AnyRecipe) -> tuple[str, list[str]]:
         case TyperFinished():
             model = folder / "model"
             return _typer(ended), [f"the model is {model}; fascicle typer predict {model} uses it"]
+        case RelationsFinished():
+            use = f"fascicle annotate --relations {folder} uses it"
+            return _relations(ended), [f"the finder of relations is {folder / 'best'}; {use}"]
         case PretrainingFinished():
             return _pretraining(ended), [
                 f"the encoder is {folder / 'encoder'}; model.encoder names it"
             ]
         case _:
             raise AssertionError(ended)
+
+
+def _relations(finished: RelationsFinished) -> str:
+    titles = {"dev": f"dev (epoch {finished.epoch})", "test": "test"}
+    return "\n".join(
+        f"{titles[part]}\n{table(strict)}" for part, (strict, _) in finished.scores.items()
+    )
 
 
 def _recogniser(finished: Finished, *, weak: bool) -> str:

@@ -15,13 +15,13 @@ from typing import Final
 from fascicle.core.files.pipes import open_descriptor
 from fascicle.core.files.source import STDIN
 from fascicle.errors import OutputError
-from fascicle.settings.folders.described import FILTER, TYPER, is_described
+from fascicle.settings.folders.described import FILTER, RELATIONS, TYPER, is_described
 from fascicle.settings.folders.manifest import MANIFEST
 from fascicle.settings.folders.vocabularies import LINKER, PACK
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 
 # description files of models, packs and linkers
-_MODELS: Final = (MANIFEST, FILTER, TYPER, ENSEMBLE, PACK, LINKER)
+_MODELS: Final = (MANIFEST, FILTER, RELATIONS, TYPER, ENSEMBLE, PACK, LINKER)
 _LOST: Final = "would be lost; give another name to write to"
 _Identity = tuple[int, int]  # device and inode
 

@@ -13,15 +13,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
 from functools import partial
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from fascicle.core.document import GOLD, Document, Relation
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.inputs import only_source
 from fascicle.evaluation.scoring.scores import Counts, Scores, check_documents, scores_of
-
-# What identifiers of concepts are called in BioRED; in BC5CDR they are called like their types.
-_CONCEPTS: Final = frozenset({"entity1", "entity2"})
+from fascicle.text.relations import CONCEPTS
 
 
 def score_relations(
@@ -131,11 +129,13 @@ def _identities(
 
 
 def _is_of(relation: Relation, source: str) -> bool:
-    return ({key[0] for _, key in relation.arguments} or {GOLD}) == {source}
+    return (relation.sources or {GOLD}) == {source}
 
 
 def _concept_names(documents: Iterable[Document]) -> frozenset[str]:
-    return _CONCEPTS.union(mention.type for side in documents for mention in side.mentions)
+    return frozenset(CONCEPTS).union(
+        mention.type for side in documents for mention in side.mentions
+    )
 
 
 def _usual_orders(documents: Iterable[Document]) -> dict[frozenset[str], tuple[str, ...]]:

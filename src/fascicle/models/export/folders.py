@@ -25,18 +25,21 @@ from fascicle.models.export.graph import (
     AnsweringGraph,
     FilterGraph,
     Graph,
+    RelationGraph,
     TypesGraphModule,
     write_graph,
 )
 from fascicle.models.export.optimise import RangeRecorder, fix_scales, merge, quantise
 from fascicle.models.filter import load_filter_model
 from fascicle.models.model import TOKENIZER, load_model
+from fascicle.models.relations import load_relation_model
 from fascicle.runtime.filter import MentionFilter
 from fascicle.runtime.inputs import make_reader
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.runtime.relations import RelationFinder
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.best import model_folder
-from fascicle.settings.folders.described import CARD, FILTER
+from fascicle.settings.folders.described import CARD, FILTER, RELATIONS
 from fascicle.settings.folders.manifest import (
     TYPES_GRAPH,
     Learnt,
@@ -52,6 +55,11 @@ from fascicle.settings.recipes.filter import (
     read_filter_manifest,
     write_filter_manifest,
 )
+from fascicle.settings.recipes.relations import (
+    RelationManifest,
+    read_relation_manifest,
+    write_relation_manifest,
+)
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import DocumentReader
 from fascicle.text.taught import TAUGHT
@@ -61,7 +69,7 @@ _SAMPLE_CHARACTERS = 100_000
 _TOLERANCE = 1e-3  # of a score, fp32 graph against torch; 1e-5 is usual
 
 
-_M = TypeVar("_M", Manifest, FilterManifest)
+_M = TypeVar("_M", Manifest, FilterManifest, RelationManifest)
 _Run = Callable[[PieceTokenizer, RangeRecorder, list[Document]], object]
 
 
@@ -194,6 +202,65 @@ def export_filter(
         write=write_filter_manifest,
     )
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
+
+
+def export_relations(
+    folder: Path,
+    target: Path,
+    *,
+    sample: Sequence[Document] = (),
+    int8: bool = True,
+    name: str | None = None,
+    overwrite: bool = False,
+) -> RelationManifest:
+    """Exports a finder of relations of torch, as ``export_filter`` does a filter.
+
+    Args:
+        folder: with ``relations.json`` and ``model.safetensors``; of a run folder, its ``best`` is
+            used.
+        target: folder to write.
+        sample: texts with mentions, of which pairs can be read.
+        int8: store weights and embeddings in 8 bits.
+        name: of the exported finder; the old one by default.
+        overwrite: replace an existing folder.
+
+    Returns:
+        The manifest as written.
+
+    Raises:
+        ModelError: the folder is no finder of torch, or cannot be written as ONNX.
+        UsageError: 8 bits without a pair of mentions, or a folder that is an export already.
+        OutputError: the target exists.
+    """
+    folder = model_folder(folder)
+    manifest = read_relation_manifest(folder)
+    _check_torch(folder, manifest.runtime, what="finder of relations")
+    sample = _with_pairs(sample, manifest) if int8 else []
+    check_files(folder, manifest, name=RELATIONS)
+    cargo = _Cargo(
+        kind="relations",
+        graph=RelationGraph(load_relation_model(folder, manifest)),
+        manifest=replace(manifest, runtime="onnx", name=name or manifest.name),
+        sample=_with_a_mention(sample),
+        predict=lambda tokenizer, recorder, texts: RelationFinder(
+            manifest, tokenizer, recorder
+        ).relate(texts, [document.mentions for document in texts]),
+        measured=lambda texts: plural(sum(len(document.mentions) for document in texts), "mention"),
+        card=_relation_card,
+        write=write_relation_manifest,
+    )
+    return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
+
+
+def _with_pairs(sample: Sequence[Document], manifest: RelationManifest) -> list[Document]:
+    paired = manifest.pairs.are_in
+    documents = [d for d in sample if paired(mention.type for mention in d.mentions)]
+    if not documents:
+        raise UsageError(
+            "8-bit export of a finder of relations needs texts with mentions of the types that it "
+            "pairs; give some with sample=FILE"
+        )
+    return documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -376,7 +443,13 @@ def _model_card(manifest: Manifest, facts: Sequence[str]) -> str:
     return _card(manifest, "A named entity recogniser for", what, use=use)
 
 
-def _card(manifest: Manifest | FilterManifest, kind: str, facts: Sequence[str], *, use: str) -> str:
+def _card(
+    manifest: Manifest | FilterManifest | RelationManifest,
+    kind: str,
+    facts: Sequence[str],
+    *,
+    use: str,
+) -> str:
     listing = "\n".join(f"- {fact}" for fact in facts)
     sentence = f"{kind} {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}."
     return f"# {manifest.name}\n\n{sentence}\n\n{listing}\n\nUse: {use}.\n"
@@ -414,3 +487,18 @@ def _filter_card(manifest: FilterManifest, facts: Sequence[str]) -> str:
     ]
     use = "`fascicle combine meta PRED... --filter FOLDER --texts FILE -o OUT`"
     return _card(manifest, "A filter over mentions of", what, use=use)
+
+
+def _relation_card(manifest: RelationManifest, facts: Sequence[str]) -> str:
+    """Returns the plain card of an exported finder of relations."""
+    pairs = manifest.pairs
+    types = ", ".join(" and ".join(pair) for pair in pairs.types)
+    what = [
+        f"encoder: `{manifest.model.encoder}`",
+        f"between: {pairs.between} of the types {types}",
+        f"keeps: a probability of at least {manifest.threshold.value:g}",
+        *facts,
+    ]
+    return _card(
+        manifest, "Finds the relations", what, use="`fascicle annotate --relations FOLDER`"
+    )

@@ -31,6 +31,7 @@ from fascicle.models.heads.binder import BinderHead, TypeEncoder
 from fascicle.models.heads.contract import evaluation_mode
 from fascicle.models.model import NerModel
 from fascicle.models.nn.tensors import TensorDict, Tensors
+from fascicle.models.relations import RelationModel
 from fascicle.runtime.filter import LOGITS
 from fascicle.runtime.inputs import TypedScorer
 from fascicle.text.windows import TYPE_VECTORS
@@ -214,6 +215,63 @@ class FilterGraph(Graph):
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Returns the logits of each text."""
         return self.model.logits(input_ids, attention_mask).detach()
+
+
+class RelationGraph(Graph):
+    """Graph of a finder of relations."""
+
+    outputs = (LOGITS,)
+
+    def __init__(self, model: RelationModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def example(self, sizes: Mapping[str, int]) -> TensorDict:
+        """See ``Graph``; the types are those of mentions, and a pair is a unit."""
+        model, count = self.model, sizes["types"]
+        texts, generator = _texts_of(sizes, vocabulary=int(model.encoder.config.vocab_size))
+
+        def drawn(most: int, *shape: int) -> Tensor:
+            return torch.randint(0, most, shape, generator=generator)
+
+        states = sizes["batch"] * sizes["pieces"]
+        places = torch.arange(0, states, 2)
+        starts, gaps = drawn(len(places), count, 1), drawn(len(places), sizes["units"], 1)
+        kinds = drawn(model.types.num_embeddings, count, 1)
+        return {
+            **texts,
+            "kinds": drawn(model.marks.num_embeddings, *texts["input_ids"].shape),
+            "places": places,
+            "mentions": torch.cat([starts, starts + 2, kinds], dim=1),
+            "pairs": torch.cat([drawn(count, sizes["units"], 2), gaps, gaps + 3], dim=1),
+            "distance": drawn(model.distances.num_embeddings, sizes["units"]),
+        }
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """See ``Graph``."""
+        return {
+            **_TEXTS,
+            "kinds": ("batch", "pieces"),
+            "places": ("places",),
+            "mentions": ("mentions", ""),
+            "pairs": ("pairs", ""),
+            "distance": ("pairs",),
+            self.outputs[0]: ("pairs", ""),
+        }
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        kinds: Tensor,
+        places: Tensor,
+        mentions: Tensor,
+        pairs: Tensor,
+        distance: Tensor,
+    ) -> Tensor:
+        """Returns the logits of each pair."""
+        inputs = (input_ids, attention_mask, kinds, places, mentions, pairs, distance)
+        return self.model.logits(*inputs).detach()
 
 
 def export_onnx(

@@ -403,7 +403,7 @@ def gold_document(decided: Decided, *, beside: bool = False) -> Document:
         for item in decided.items
         if item.origin is not None and item.now is not None
     }
-    relations = follow(document.relations, now)
+    relations = follow(document.relations, lambda key: now.get(key, key))
     return document.having(
         mentions=(*decided.gold, *predicted), relations=relations, meta=meta, changes=()
     )

@@ -10,12 +10,12 @@ import re
 from pathlib import Path
 from typing import Final
 
-from fascicle.settings.folders.described import FILTER, TYPER
+from fascicle.settings.folders.described import FILTER, RELATIONS, TYPER
 from fascicle.settings.folders.manifest import MANIFEST
 from fascicle.settings.folders.vocabularies import PACK, is_pack
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 
-_DESCRIPTIONS: Final = (ENSEMBLE, FILTER, MANIFEST, TYPER)
+_DESCRIPTIONS: Final = (ENSEMBLE, FILTER, MANIFEST, RELATIONS, TYPER)
 _INSIDE: Final = ("best", "model")  # in the run of a recogniser or a filter, and of a span typer
 
 

@@ -14,6 +14,7 @@ from fascicle.settings.base import Settings
 
 CARD = "README.md"
 FILTER: Final = "filter.json"
+RELATIONS: Final = "relations.json"
 TYPER: Final = "typer.json"
 _MOST: Final = 2**26  # most bytes of such a file
 _M = TypeVar("_M", bound=Settings)

@@ -21,6 +21,7 @@ from fascicle.settings.decision import (
 )
 from fascicle.settings.folders.described import (
     FILTER,
+    RELATIONS,
     TYPER,
     Wording,
     read_description,
@@ -45,6 +46,7 @@ _WORDING = Wording(
 )
 _OTHERS = {  # description files of the other kinds of folders, and advice
     FILTER: "it is a filter over the mentions of other systems, which fascicle combine meta uses",
+    RELATIONS: "it finds relations between mentions; give it to annotate beside a model",
     TYPER: "it is a span typer, which fascicle typer predict uses",
     "ensemble.json": "it is an ensemble, and a single model is needed",
 }

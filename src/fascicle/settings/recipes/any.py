@@ -25,9 +25,10 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import BundleSettings, ModelSettings, Recipe
+from fascicle.settings.recipes.relations import RelationRecipe
 from fascicle.settings.recipes.typer import TyperRecipe
 
-AnyRecipe = Recipe | DistilRecipe | FilterRecipe | TyperRecipe | PretrainingRecipe
+AnyRecipe = Recipe | DistilRecipe | FilterRecipe | TyperRecipe | PretrainingRecipe | RelationRecipe
 KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
     {
         "recogniser": Recipe,
@@ -35,6 +36,7 @@ KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
         "filter": FilterRecipe,
         "typer": TyperRecipe,
         "pretraining": PretrainingRecipe,
+        "relations": RelationRecipe,
     }
 )
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
@@ -48,7 +50,8 @@ def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) ->
     """Reads one recipe.
 
     It is of a filter if it has a table ``members``, of a distillation if it has ``teacher``, of a
-    pretraining if it has ``text``, of a span typer if it has ``vectors``.
+    pretraining if it has ``text``, of a finder of relations if it has ``relations``, of a span
+    typer if it has ``vectors``.
 
     Paths are resolved: ``$NAME`` through the environment, ``~`` as the home folder, relative ones
     from the folder of the recipe; those of ``changes`` from the current folder. Dictionaries may be
@@ -100,6 +103,8 @@ def recipe_kind(values: Mapping[str, Any]) -> str:
         return "filter"
     if "teacher" in values:
         return "distil"
+    if "relations" in values:
+        return "relations"
     if "text" in values:
         return "pretraining"
     return (
@@ -278,6 +283,7 @@ _OTHERS: Mapping[str, str] = MappingProxyType(
         "layers": "only a recipe of a distillation has it, beside a table [teacher]",
         "prediction": "only a recipe of a distillation has it, beside a table [teacher]",
         "masking": "only a recipe of a pretraining has it, beside a table [text]",
+        "relations": "only a recipe of a finder of relations has it",
     }
 )
 

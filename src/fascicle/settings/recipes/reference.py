@@ -27,6 +27,7 @@ from fascicle.settings.recipes.corpora import (
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
+from fascicle.settings.recipes.relations import RelationRecipe
 from fascicle.settings.recipes.strict import field_types, table_class
 from fascicle.settings.recipes.typer import TyperRecipe
 
@@ -70,7 +71,10 @@ FILTER: Final = _own(FilterRecipe, RECOGNISER)
 TYPER: Final = _own(TyperRecipe, RECOGNISER)
 PRETRAINING: Final = _own(PretrainingRecipe, RECOGNISER)
 DISTILLATION: Final = _own(DistilRecipe, RECOGNISER, PRETRAINING)
-_KINDS: Final = (RECOGNISER, FILTER, TYPER, PRETRAINING, DISTILLATION)
+RELATIONS: Final = _own(
+    RelationRecipe, {name: kind for name, kind in RECOGNISER.items() if name != "reading"}
+)
+_KINDS: Final = (RECOGNISER, FILTER, TYPER, PRETRAINING, DISTILLATION, RELATIONS)
 _TABLES: Final = frozenset(
     {"head", *(part for kind in _KINDS for name in kind for part in name.split("."))}
 )
@@ -129,6 +133,7 @@ def tables() -> Iterator[Table]:
     yield from _tables("span typer", TYPER)
     yield from _tables("pretraining", PRETRAINING)
     yield from _tables("distillation", DISTILLATION)
+    yield from _tables("finder of relations", RELATIONS)
 
 
 def _tables(recipe: str, kinds_by_name: Mapping[str, Struct]) -> Iterator[Table]:
@@ -199,6 +204,8 @@ def _value_of(kind: kinds.Type) -> str:
             return "any value"
         case kinds.VarTupleType() | kinds.ListType():
             return f"list of {_value_of(kind.item_type)}"
+        case kinds.TupleType():
+            return f"list of {len(kind.item_types)}: {_value_of(kind.item_types[0])}"
         case kinds.DictType():
             inner = _bare(kind.value_type)
             return (

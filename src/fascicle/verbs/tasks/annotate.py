@@ -128,6 +128,7 @@ def annotate(  # noqa: PLR0913 - as users say it
     progress: bool = False,
     variants: bool = False,
     assertions: bool | str | os.PathLike[str] = False,
+    relations: str | os.PathLike[str] | None = None,
 ) -> Account:
     """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
 
@@ -148,6 +149,7 @@ def annotate(  # noqa: PLR0913 - as users say it
         variants: also find sequence variants, as `fascicle.load` does.
         assertions: also say which mentions are negated, uncertain and so on, as `fascicle.load`
             takes it.
+        relations: folder of a finder of relations.
 
     Returns:
         The account: numbers of documents that were read, written and set aside.
@@ -170,6 +172,7 @@ def annotate(  # noqa: PLR0913 - as users say it
         ontology=ontology,
         variants=variants,
         assertions=assertions if isinstance(assertions, bool) else os.fspath(assertions),
+        relations="" if relations is None else os.fspath(relations),
     )
 
     def opener(format_holds: HeldFields) -> Annotator:

@@ -1,0 +1,214 @@
+"""The finder of relations at work. It sees texts with mentions, and knows no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Protocol
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Floats, Floats32, Ints
+from fascicle.core.document import Document, Event, Mention, Patch, Relation
+from fascicle.core.effects import make_event
+from fascicle.core.wording import plural
+from fascicle.runtime.decoding.selection import apply_temperature, round_scores
+from fascicle.settings.recipes.relations import RelationLabel, RelationManifest
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.reading import read_documents
+from fascicle.text.relations import (
+    MentionPairs,
+    PairPassage,
+    cut_passages,
+    list_pairs,
+    pad_passages,
+)
+from fascicle.text.segment import all_sentences, segmenter
+from fascicle.text.windows import Batch
+
+LOGITS: Final = "logits"
+SCORE: Final = "score"  # attribute of a relation: its probability
+_STEP: Final = "relate"
+
+
+class _PairScorer(Protocol):
+    """The network: a batch in, ``"logits"`` ``[P, 1 + L]`` out, first of "not related"."""
+
+    def run(self, inputs: Batch) -> Mapping[str, Floats32]:
+        """Scores one batch of ``text.relations.pad_passages``."""
+
+
+class Statements(msgspec.Struct, frozen=True, kw_only=True):
+    """Statements that a text may make, and their probabilities.
+
+    Attributes:
+        pairs: evidence of them.
+        chances: probability of each label, first of "not related", ``[S, 1 + L]``; a statement of
+            which no pair could be read is not related.
+        unread: pairs that no passage holds.
+    """
+
+    pairs: MentionPairs
+    chances: Floats
+    unread: int
+
+    @property
+    def best(self) -> Ints:
+        """Most probable label of each statement besides "not related", from 0, ``[S]``."""
+        best: Ints = self.chances[:, 1:].argmax(axis=1)
+        return best
+
+    @property
+    def scores(self) -> Floats:
+        """Probability of that label, ``[S]``."""
+        scores: Floats = self.chances[:, 1:].max(axis=1)
+        return scores
+
+
+class RelationFinder:
+    """Finder of relations between the mentions of documents. The relations of a document do not
+    depend on other documents.
+
+    Attributes:
+        manifest: of the finder.
+        scorer: the network.
+    """
+
+    def __init__(
+        self, manifest: RelationManifest, tokenizer: PieceTokenizer, scorer: _PairScorer
+    ) -> None:
+        """Puts the parts together.
+
+        Args:
+            manifest: of the finder.
+            tokenizer: of the network.
+            scorer: the network.
+        """
+        self.manifest = manifest
+        self.scorer = scorer
+        self._tokenizer = tokenizer
+
+    @property
+    def name(self) -> str:
+        """Name of the finder."""
+        return self.manifest.name
+
+    def relate(
+        self, documents: Sequence[Document], mentions_of: Sequence[Sequence[Mention]]
+    ) -> list[Patch]:
+        """Finds relations.
+
+        Args:
+            documents: with their texts.
+            mentions_of: mentions of each document, in canonical order; between concepts, with
+                links.
+
+        Returns:
+            One patch per document: the relations, each with its probability as the attribute
+            ``score``, in place of those of the same types that the document has between these
+            mentions, and events.
+        """
+        patches = []
+        several = zip(documents, mentions_of, self.read(documents, mentions_of), strict=True)
+        for document, mentions, stated in several:
+            scores = self.calibrated(stated.scores)
+            sure_enough = np.flatnonzero(scores >= self.manifest.threshold.value).tolist()
+            relations = tuple(
+                make_relation(
+                    stated.pairs, at, self.manifest.labels[stated.best[at]], score=float(scores[at])
+                )
+                for at in sure_enough
+            )
+            patches.append(
+                Patch(
+                    relations=relations,
+                    drop_relations=self._earlier(document, mentions),
+                    events=_events(stated),
+                )
+            )
+        return patches
+
+    def _earlier(self, document: Document, mentions: Sequence[Mention]) -> tuple[Relation, ...]:
+        types = self.manifest.types
+        sources = {mention.source for mention in mentions}
+        of_concepts = self.manifest.pairs.between == "concepts"
+        return tuple(
+            relation
+            for relation in document.relations
+            if relation.type in types
+            and bool(relation.arguments) != of_concepts
+            and relation.sources <= sources
+        )
+
+    def read(
+        self, documents: Sequence[Document], mentions_of: Sequence[Sequence[Mention]]
+    ) -> Iterator[Statements]:
+        """Yields the statements of each document, with probabilities that are not calibrated; see
+        `relate`.
+        """
+        for document, mentions in zip(documents, mentions_of, strict=True):
+            pairs, passages = read_pairs(document, mentions, self.manifest, self._tokenizer)
+            labels = 1 + len(self.manifest.labels)
+            total = np.full((len(pairs.ends), labels), -np.inf)
+            count = 0
+            for passage in passages:
+                batch = pad_passages([passage], self._tokenizer)
+                logits = self.scorer.run(batch)[LOGITS].astype(np.float64)
+                np.logaddexp.at(total, passage.rows[:, 2], logits)
+                count += len(logits)
+            total[np.isneginf(total[:, 0]), 0] = 0.0
+            total -= total.max(axis=1, keepdims=True, initial=-np.inf)
+            chances = np.exp(total)
+            chances /= chances.sum(axis=1, keepdims=True)
+            yield Statements(pairs=pairs, chances=chances, unread=len(pairs.rows) - count)
+
+    def calibrated(self, scores: Floats) -> Floats:
+        """Returns probabilities of `Statements.scores` as relations have them."""
+        curve = self.manifest.calibration
+        return round_scores(apply_temperature(scores, curve.temperature) if curve else scores)
+
+
+def read_pairs(
+    document: Document,
+    mentions: Sequence[Mention],
+    manifest: RelationManifest,
+    tokenizer: PieceTokenizer,
+) -> tuple[MentionPairs, list[PairPassage]]:
+    """Returns the pairs of a document, and the passages in which they are read; the same in
+    training and at work.
+    """
+    reading, settings = manifest.reading, manifest.pairs
+    sentences = all_sentences(document, segmenter(reading.segmenter))
+    pairs = list_pairs(mentions, sentences=sentences, settings=settings)
+    if not len(pairs.rows):
+        return pairs, []
+    cut = read_documents([document], tokenizer, reading=reading, level="piece")
+    (pieces,), (windows,) = cut.pieces, cut.windows
+    return pairs, list(cut_passages(pieces, windows, pairs, settings=settings))
+
+
+def make_relation(pairs: MentionPairs, at: int, label: RelationLabel, *, score: float) -> Relation:
+    """Returns a statement as a relation.
+
+    Args:
+        pairs: with the statement.
+        at: its number.
+        label: its type and roles.
+        score: its probability.
+    """
+    ends = pairs.ends[at][::-1] if label.turned else pairs.ends[at]
+    stated = tuple(zip(label.roles, ends, strict=True))
+    sure = ((SCORE, f"{score:g}"),)
+    if isinstance(ends[0], str):
+        return Relation(type=label.type, attributes=(*stated, *sure))  # type: ignore[arg-type]
+    return Relation(type=label.type, arguments=stated, attributes=sure)  # type: ignore[arg-type]
+
+
+def _events(stated: Statements) -> tuple[Event, ...]:
+    count = stated.pairs.left_out + stated.unread
+    if not count:
+        return ()
+    message = (
+        f"{plural(count, 'pair')} of mentions not read: more, or farther, than the finder reads"
+    )
+    return (make_event("pairs-left-out", step=_STEP, message=message),)

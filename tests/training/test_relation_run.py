@@ -1,0 +1,257 @@
+"""Finders of relations: trained on a toy corpus, exported, and used in every way in."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.support.runs import finish
+
+import fascicle
+from fascicle.core.document import Document, Link, Mention, Relation
+from fascicle.core.patches import apply
+from fascicle.errors import InputError, ModelError, RecipeError, UsageError
+from fascicle.loading import load_relations
+from fascicle.pipeline.loading import open_pipeline
+from fascicle.settings.recipes.any import parse_any
+from fascicle.settings.recipes.relations import RelationRecipe
+from fascicle.training.relations.run import RelationsFinished
+
+CHEMICALS = ("aspirin", "ibuprofen", "caffeine")
+DISEASES = ("pain", "fever", "hepatitis")
+Maker = Callable[..., RelationRecipe]
+
+
+def document(number: int, *, concepts: bool) -> Document:
+    """Two sentences of a drug that caused a disease or was given for it, with what stands there."""
+    text, mentions, relations = "", [], list[Relation]()
+    for at in range(2):
+        drug, disease = CHEMICALS[(number + at) % 3], DISEASES[(number // 3 + at) % 3]
+        caused = (number // 2 + at) % 2 == 0
+        words = f"{drug} caused {disease} . " if caused else f"{disease} took {drug} . "
+        keys = {}
+        for kind, word in (("Chemical", drug), ("Disease", disease)):
+            start = len(text) + words.index(word)
+            link = (Link(id=word.upper()),)
+            mentions.append(Mention(((start, start + len(word)),), kind, links=link))
+            keys[kind] = mentions[-1].key
+        if concepts:
+            attributes = (("entity1", drug.upper()), ("entity2", disease.upper()))
+            relation = Relation(type="CID", attributes=attributes)
+        else:
+            ends = [("agent", keys["Chemical"]), ("harm", keys["Disease"])]
+            relation = Relation(type="causes", arguments=tuple(ends))
+        relations += [relation] * (caused and relation not in relations)
+        text += words
+    return Document(
+        id=str(number), text=text.strip(), mentions=tuple(mentions), relations=tuple(relations)
+    )
+
+
+@pytest.fixture(scope="module", params=["mentions", "concepts"])
+def between(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def corpus(between: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("related") / "train.jsonl"
+    documents = [document(number, concepts=between == "concepts") for number in range(18)]
+    fascicle.write(path, documents)
+    return path
+
+
+@pytest.fixture(scope="module")
+def make(between: str, corpus: Path, tiny_encoder: Path) -> Maker:
+    defaults: dict[str, Any] = {
+        "corpus": {"train": str(corpus), "dev": str(corpus), "test": str(corpus)},
+        "relations": {"between": between, "sentences": 0},
+        "model": {"encoder": str(tiny_encoder), "width": 32, "dropout": 0.0},
+        "reading": {"max_length": 48, "overlap": 8},
+        "training": {"epochs": 14, "learning_rate": 5e-3, "batch_size": 3, "precision": "fp32"},
+    }
+
+    def made(**changes: Any) -> RelationRecipe:
+        tables = {name: {**table, **changes.pop(name, {})} for name, table in defaults.items()}
+        return parse_any({**tables, **changes}, origin="relations.toml")
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def trained(make: Maker, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("relations") / "run"
+    ended = finish(make(), folder)[-1]
+    assert isinstance(ended, RelationsFinished)
+    assert ended.scores["dev"][0].counts.rates().f1 == pytest.approx(1.0)
+    return folder
+
+
+def bare(documents: list[Document]) -> list[tuple[str, Any, Any]]:
+    """Relations without their probability."""
+    return [
+        (d.id, r.arguments, tuple(fact for fact in r.attributes if fact[0] != "score"))
+        for d in documents
+        for r in sorted(d.relations, key=lambda r: (r.arguments, r.attributes))
+    ]
+
+
+def find(folder: Path, documents: list[Document]) -> list[Document]:
+    patches = load_relations(folder).relate(documents, [d.mentions for d in documents])
+    return [apply(d, patch) for d, patch in zip(documents, patches, strict=True)]
+
+
+def test_it_finds_what_it_learnt_and_keeps_the_ends(trained: Path, corpus: Path) -> None:
+    gold = list(fascicle.read(corpus))
+    found = find(trained, [d.having(relations=()) for d in gold])
+    assert bare(found) == bare(gold)
+    scores = [float(dict(r.attributes)["score"]) for d in found for r in d.relations]
+    assert all(0.0 < score <= 1.0 for score in scores)
+    again = find(trained, found)
+    assert again == found  # the earlier ones are replaced
+    other = Relation(type="other", attributes=(("x", "y"),))
+    (kept,) = find(trained, [found[0].having(relations=(*found[0].relations, other))])
+    assert set(kept.relations) == {other, *found[0].relations}
+    facts = json.loads((trained / "run.json").read_text(encoding="utf-8"))
+    assert facts["counts"]["relations"] == sum(len(d.relations) for d in gold)
+    scores_file = json.loads((trained / "scores.json").read_text(encoding="utf-8"))
+    assert scores_file["test"]["micro"]["f1"] == pytest.approx(1.0)
+    assert scores_file["test"]["ends"]["f1"] == pytest.approx(1.0)
+
+
+def test_a_document_does_not_depend_on_those_beside_it(trained: Path, corpus: Path) -> None:
+    documents = list(fascicle.read(corpus))
+    assert [find(trained, [d])[0] for d in documents] == find(trained, documents)
+
+
+def test_hidden_characters_move_no_end(trained: Path, corpus: Path, tmp_path: Path) -> None:
+    gold = next(d for d in fascicle.read(corpus) if d.relations)
+    moved = {m.key: replace(m, spans=((m.start + 1, m.end + 1),)) for m in gold.mentions}
+    hidden = gold.having(relations=())
+    hidden = replace(hidden, text="\u200b" + gold.text, mentions=tuple(moved.values()))
+    (found,) = pipeline_of(trained, tmp_path).stream([hidden])
+    expected = [tuple((role, moved[key].key) for role, key in r.arguments) for r in gold.relations]
+    assert sorted(r.arguments for r in found.relations) == sorted(expected)
+
+
+def pipeline_of(folder: Path, place: Path) -> Any:
+    path = place / "pipeline.toml"
+    path.write_text(
+        'name = "related"\ngiven = ["mentions", "links"]\n\n[[steps]]\nkind = "relate"\n'
+        f'relations = "{folder}"\nsources = ["gold"]\n',
+        encoding="utf-8",
+    )
+    return open_pipeline(path)
+
+
+@pytest.mark.parametrize("int8", [False, True])
+def test_an_export_finds_the_same(trained: Path, corpus: Path, tmp_path: Path, int8: bool) -> None:
+    manifest = fascicle.export(trained, tmp_path / "out", int8=int8, name="mine")
+    assert (manifest.runtime, manifest.name) == ("onnx", "mine")
+    gold = [d.having(relations=()) for d in fascicle.read(corpus)]
+    expected, found = find(trained, gold), find(tmp_path / "out", gold)
+    assert bare(found) == bare(expected)
+    if not int8:
+        for one, other in zip(expected, found, strict=True):
+            for r, s in zip(one.relations, other.relations, strict=True):
+                scores = [float(dict(x.attributes)["score"]) for x in (r, s)]
+                assert scores[0] == pytest.approx(scores[1], abs=1e-4)
+
+
+def names(tmp_path: Path) -> Path:
+    path = tmp_path / "names.tsv"
+    rows = [f"Chemical\t{name}" for name in CHEMICALS] + [f"Disease\t{n}" for n in DISEASES]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_every_way_in(trained: Path, between: str, tmp_path: Path) -> None:
+    own, text = names(tmp_path), "aspirin caused pain ."
+    if between == "concepts":
+        with pytest.raises(UsageError, match="gives no links"):
+            fascicle.load(own, relations=trained)
+        return
+    model = fascicle.load(own, relations=trained)
+    (relation,) = model(text).relations
+    assert [role for role, _ in relation.arguments] == ["agent", "harm"]
+    assert [key[2] for _, key in relation.arguments] == [((0, 7),), ((15, 19),)]
+    (tmp_path / "in.txt").write_text(text, encoding="utf-8")
+    fascicle.annotate(
+        tmp_path / "in.txt", tmp_path / "out.jsonl", model=own, relations=trained, link=None
+    )
+    (written,) = fascicle.read(tmp_path / "out.jsonl")
+    assert written.relations == model(text).relations
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"relations": {"types": [["Gene", "Gene"]]}}, InputError, "no relation of train"),
+        ({"reading": {"max_length": 512}}, RecipeError, "lower it"),
+        ({"training": {"hidden_pieces": 0.1}}, RecipeError, "hidden_pieces"),
+        ({"relations": {"most": 0}}, RecipeError, "most"),
+    ],
+)
+def test_what_is_refused(
+    make: Maker, tmp_path: Path, changes: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        finish(make(**changes), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_of_something_else_is_refused(tiny_run: Path, trained: Path) -> None:
+    with pytest.raises(ModelError, match="finds no relations"):
+        load_relations(tiny_run)
+    with pytest.raises(ModelError, match="it finds relations between mentions"):
+        fascicle.load(trained)
+
+
+def several_sentences(number: int) -> Document:
+    """Four sentences of drugs and diseases in any order; what one sentence says once is gold."""
+    draw, text = random.Random(number), ""
+    mentions, related = list[Mention](), dict[Relation, None]()
+    for _ in range(4):
+        drug, disease = draw.choice(CHEMICALS), draw.choice(DISEASES)
+        caused = draw.random() < 0.4
+        sentence = f"{drug} caused {disease} . " if caused else f"{drug} for {disease} . "
+        for kind, word in (("Chemical", drug), ("Disease", disease)):
+            start = len(text) + sentence.index(word)
+            link = (Link(id=word.upper()),)
+            mentions.append(Mention(((start, start + len(word)),), kind, links=link))
+        if caused:
+            ends = ("Chemical", drug.upper()), ("Disease", disease.upper())
+            related[Relation(type="CID", attributes=ends)] = None
+        text += sentence
+    return Document(
+        id=str(number), text=text.strip(), mentions=tuple(mentions), relations=tuple(related)
+    )
+
+
+def test_it_learns_from_pairs_of_all_sentences_by_heart(tiny_encoder: Path, tmp_path: Path) -> None:
+    documents = [several_sentences(number) for number in range(12)]
+    fascicle.write(tmp_path / "train.jsonl", documents)
+    recipe = parse_any(
+        {
+            "corpus": dict.fromkeys(("train", "dev"), str(tmp_path / "train.jsonl")),
+            "relations": {"between": "concepts"},
+            "model": {"encoder": str(tiny_encoder), "width": 64, "dropout": 0.0},
+            "reading": {"max_length": 64, "overlap": 8},
+            "training": {
+                "epochs": 8,
+                "learning_rate": 5e-3,
+                "batch_size": 3,
+                "schedule": "constant",
+                "precision": "fp32",
+            },
+        },
+        origin="relations.toml",
+    )
+    ended = finish(recipe, tmp_path / "run")[-1]
+    assert isinstance(ended, RelationsFinished)
+    assert ended.scores["dev"][0].counts.rates().f1 > 0.97
