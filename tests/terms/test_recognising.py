@@ -21,6 +21,7 @@ from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.keys.key import key
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.scanning.building import build_table
+from fascicle.terms.scanning.table import NameTable
 from fascicle.terms.terms import ShortTerm
 from fascicle.text.segment import RULES_1
 
@@ -55,6 +56,9 @@ class SmallPack:
     @property
     def active(self) -> SmallPack:
         return self
+
+    def open_table(self) -> NameTable:
+        return NameTable.open(self.table)
 
     def of_key_rows(self, rows: Any) -> tuple[Any, Any]:
         pairs = [
