@@ -39,12 +39,15 @@ documents = 4
 STEP = """
 import json, os, sys, time
 SLOW = os.path.join(os.path.dirname(__file__), "slow")
+WAITS = os.path.join(os.path.dirname(__file__), "waits")
 LATER = {f"d{number}" for number in range(4, 12)}  # than the first shard
 print(json.dumps({"fascicle_step": 1, "name": "picky", "fingerprint": "1"}), flush=True)
 for line in sys.stdin:
     documents = json.loads(line)["documents"]
     while documents[0]["id"] in LATER and os.path.exists(SLOW):
         time.sleep(0.02)
+    if os.path.exists(WAITS):
+        time.sleep(0.3)
     bad = [one["id"] for one in documents if "bad" in one["text"] and not os.path.exists(__file__ + ".mended")]
     answer = {"error": f"\\x1b[31mcannot stand {bad[0]}"} if bad else {"patches": [{} for _ in documents]}
     print(json.dumps(answer), flush=True)
@@ -142,7 +145,7 @@ def test_a_run_wholly_in_quarantine_has_no_documents_to_read(
 
 def test_the_report_has_the_time_of_each_step(cli: Callable[..., Any], place: Path) -> None:
     Path("p/step.py.mended").touch()
-    Path("p/slow").touch()
+    Path("p/waits").touch()
     assert cli("run", "in.jsonl", "--pipeline", "p", "-o", "out").code == 0
     report = json.loads(Path("out/report.json").read_bytes())
     assert report["steps"].keys() == {"cut", "names", "picky"}
