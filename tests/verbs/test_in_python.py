@@ -272,6 +272,9 @@ def test_the_call_does_the_work(command: str, place: Path) -> None:
     assert not written.exists()
     lines = PARSERS[command.partition(" --")[0]].in_python.splitlines()
     found: dict[str, Any] = {}
+    for node in ast.walk(ast.parse(calls()[command])):
+        if isinstance(node, ast.Call):
+            resolved(node.func)  # imports its module, as the reader of the page has to
     exec("\n".join([*map(str.strip, lines[2:3]), f"found = {calls()[command]}"]), found)
     assert written.exists() == (command in WRITES), found["found"]
     assert found["found"] is not None
