@@ -24,12 +24,15 @@ def declare(folder: Path) -> dict[str, str]:
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared: dict[str, str] = project["entry-points"]["fascicle.steps"]
-    if not set(declared) <= set(plugins.plugin_names("steps")):
+    missing = declared.keys() - set(plugins.plugin_names("steps"))
+    if missing:
         info = folder / "fascicle_declared-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(
             "Metadata-Version: 2.1\nName: fascicle-declared\nVersion: 1.0\n"
         )
-        lines = "".join(f"{name} = {place}\n" for name, place in declared.items())
+        lines = "".join(
+            f"{name} = {place}\n" for name, place in declared.items() if name in missing
+        )
         (info / "entry_points.txt").write_text(f"[fascicle.steps]\n{lines}")
     return declared
