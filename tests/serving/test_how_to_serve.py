@@ -20,7 +20,7 @@ from fascicle.serving.server import PipelineOpener
 from fascicle.settings.folders.vocabularies import demo_pipeline
 
 pytest.importorskip("httpx2")
-pytestmark = [pytest.mark.loopback, pytest.mark.slow]
+pytestmark = pytest.mark.loopback
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to-serve.md").read_text(encoding="utf-8")
 CURLS = [block for block in blocks(PAGE, "sh") if "curl" in block]
@@ -40,6 +40,7 @@ def test_every_route_has_a_line() -> None:
             assert path in told or one.path == "/api/kazu/ner_only", one.path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", CURLS)
 def test_commands_run(demo: Standing, block: str, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
@@ -58,6 +59,7 @@ def test_commands_run(demo: Standing, block: str, tmp_path: Path) -> None:
         assert json.loads(done.stdout)["documents"][0]["status"] == "done"
 
 
+@pytest.mark.slow
 def test_the_python_runs(demo: Standing, tmp_path: Path) -> None:
     (code,) = blocks(PAGE, "python")
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
