@@ -90,11 +90,17 @@ def test_every_command_has_its_call() -> None:
     assert [name for name, parser in PARSERS.items() if not parser.in_python] == []
 
 
+def imports_and_calls(text: str) -> tuple[list[str], list[str]]:
+    lines = [line.strip() for line in text.splitlines()[2:]]
+    imports = [line for line in lines if line.startswith("import ")]
+    return imports, lines[len(imports) :]
+
+
 def calls() -> dict[str, str]:
     """The call of each command, and of each option that makes another verb of it."""
     found: dict[str, str] = {}
     for name, parser in PARSERS.items():
-        *others, call = map(str.strip, parser.in_python.splitlines()[3:])
+        _, (*others, call) = imports_and_calls(parser.in_python)
         found |= {
             name: call,
             **{other: one for one, _, other in (line.partition("  # ") for line in others)},
@@ -270,11 +276,8 @@ def test_the_call_does_the_work(command: str, place: Path) -> None:
         pytest.importorskip(NEEDS[command])
     written = place / WRITES.get(command, "none")
     assert not written.exists()
-    lines = PARSERS[command.partition(" --")[0]].in_python.splitlines()
+    imports, _ = imports_and_calls(PARSERS[command.partition(" --")[0]].in_python)
     found: dict[str, Any] = {}
-    for node in ast.walk(ast.parse(calls()[command])):
-        if isinstance(node, ast.Call):
-            resolved(node.func)  # imports its module, as the reader of the page has to
-    exec("\n".join([*map(str.strip, lines[2:3]), f"found = {calls()[command]}"]), found)
+    exec("\n".join([*imports, f"found = {calls()[command]}"]), found)
     assert written.exists() == (command in WRITES), found["found"]
     assert found["found"] is not None

@@ -160,10 +160,11 @@ def _in_python(declared: type, verb: str) -> str:
     calls: dict[str, str] = dict(re.findall(r"In Python(?: with (--\S+))?: ``(.+?)``", text))
     if not calls:
         return ""
+    modules = (call[: call.index("(")].rpartition(".")[0] for call in calls.values())
+    imports = "".join(f"  import {module}\n" for module in dict.fromkeys(modules))
     call = calls.pop("")
     calls_of_options = "".join(f"  {call}  # {verb} {flag}\n" for flag, call in calls.items())
-    module = call[: call.index("(")].rpartition(".")[0]
-    return f"\nin Python:\n  import {module}\n{calls_of_options}  {call}\n"
+    return f"\nin Python:\n{imports}{calls_of_options}  {call}\n"
 
 
 def _options_of(declared: type) -> Iterator[tuple[type, str, Option]]:
