@@ -300,6 +300,12 @@ class _Threshold:
     precision: float
     recall: float
 
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of both; 0 if both are."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
 
 def threshold_for(
     curve: Curve, *, precision: float | None = None, recall: float | None = None

@@ -168,11 +168,9 @@ def kept_f1(judge: MentionFilter, exam: HeldOutData) -> float:
     union = _union(_systems(exam.members, documents).values(), documents)
     if not any(union.values()):
         return 0.0
-    best = best_threshold(
+    return best_threshold(
         _curve({d.id: d.layer(GOLD) for d in documents}, _score_mentions(judge, union, documents))
-    )
-    total = best.precision + best.recall
-    return 2 * best.precision * best.recall / total if total else 0.0
+    ).f1
 
 
 def _systems(

@@ -209,10 +209,8 @@ class _RelationTrainee(Trainee):
         best = best_threshold(
             precision_recall(judged.scores, judged.right, gold=sum(judged.gold.values()))
         )
-        total = best.precision + best.recall
-        f1 = 2 * best.precision * best.recall / total if total else 0.0
-        figures = f"dev F1 {100 * f1:.2f} from a probability of {best.threshold:.2f} on"
-        return PointResult(lines=[point.line(dev={"f1": f1, **vars(best)})], figures=figures)
+        figures = f"dev F1 {100 * best.f1:.2f} from a probability of {best.threshold:.2f} on"
+        return PointResult(lines=[point.line(dev={"f1": best.f1, **vars(best)})], figures=figures)
 
     def keep(self, place: Path, model: KeptModel) -> None:
         """Writes the folder of the finder."""
