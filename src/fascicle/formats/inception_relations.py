@@ -89,7 +89,7 @@ def held_relations(
     shared = {spans for spans, number in Counter(places.values()).items() if number > 1}
     arcs, chains = list[Arc](), list[RelationChain]()
     for relation in document.relations:
-        spans = [places.get(key) for _, key in relation.arguments]
+        spans = list(map(places.get, relation.keys))
         if len(spans) < 2 or not relation.type or None in spans:
             report.lose("relations", document)
         elif len(spans) == 2 and all(role for role, _ in relation.arguments):

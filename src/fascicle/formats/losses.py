@@ -261,11 +261,7 @@ def _with_relations(document: Document, holds: HeldFields, report: WriteReport) 
     """
     part = representable_part(document.having(relations=()), holds, report)
     keys = {mention.key for mention in part.mentions}
-    whole = tuple(
-        relation
-        for relation in document.relations
-        if keys.issuperset(key for _, key in relation.arguments)
-    )
+    whole = tuple(relation for relation in document.relations if keys.issuperset(relation.keys))
     relations = whole if "relations" in holds.fields else ()
     # A file with the answer of one system says nothing of what others said about their mentions.
     due = whole if holds.by_reference and holds.only is not None else document.relations

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, compress
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -189,17 +189,11 @@ def source_id(document: Document, path: str, *, is_columns: bool) -> str:
     return "" if made_up else identifier
 
 
-def _is_within(relation: Relation, source: str) -> bool:
-    """True if all ends of a relation are mentions of a source."""
-    return all(key[0] == source for _, key in relation.arguments)
-
-
 def _item(
     document: Document, place: GivenPart, *, number: int, row: int, source: str
 ) -> CheckedDocument:
     words, sentences = document.words, document.sentences
     mentions = document.layer(source)
-    within = (_is_within(relation, source) for relation in document.relations)
     is_columns = place.report.formats.get(place.path) == "conll"
     return CheckedDocument(
         number=number,
@@ -216,7 +210,7 @@ def _item(
         marks_sentences=sentences is not None,
         row=row if is_columns else -1,
         events=document.events,
-        relations=tuple(compress(document.relations, within)),
+        relations=tuple(r for r in document.relations if r.sources <= {source}),
     )
 
 

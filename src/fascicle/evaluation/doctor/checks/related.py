@@ -13,14 +13,14 @@ def without_mention(item: CheckedDocument) -> Iterator[Hit]:
     """Relations that refer to a mention that the document does not have."""
     keys = {mention.key for mention in item.mentions}
     for relation in item.relations:
-        if absent := [key for _, key in relation.arguments if key not in keys]:
+        if absent := [key for key in relation.keys if key not in keys]:
             yield _hit_of(item, relation, f"no {absent[0][1]}", absent[0])
 
 
 def to_itself(item: CheckedDocument) -> Iterator[Hit]:
     """Relations of two or more ends that are one mention."""
     for relation in item.relations:
-        keys = [key for _, key in relation.arguments]
+        keys = relation.keys
         if len(keys) > 1 and len(set(keys)) == 1:
             yield _hit_of(item, relation, f"from {keys[0][1]} to itself", keys[0])
 
@@ -30,8 +30,7 @@ def repeated(item: CheckedDocument) -> Iterator[Hit]:
     stated = set[Relation]()
     for relation in item.relations:
         if relation in stated:
-            keys = [key for _, key in relation.arguments]
-            yield _hit_of(item, relation, "is stated before", *keys[:1])
+            yield _hit_of(item, relation, "is stated before", *relation.keys[:1])
         stated.add(relation)
 
 
