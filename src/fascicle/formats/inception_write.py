@@ -49,7 +49,6 @@ _IN_VALUES: Final = re.compile(r"[\\\[\]|_;*\t\n\r]")
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LETTERS: Final = {"\t": "t", "\n": "n", "\r": "r"}
 _WORD: Final = re.compile(r"\S+")
-_Cells = dict[Span, list[tuple[str, ...]]]  # part of a token -> cells of each annotation there
 
 _TOKEN: Final = f"{_DKPRO}segmentation.type.Token"
 _SENTENCE: Final = f"{_DKPRO}segmentation.type.Sentence"
