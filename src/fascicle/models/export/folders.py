@@ -197,11 +197,15 @@ def export_filter(
         predict=lambda tokenizer, recorder, texts: MentionFilter(
             manifest, tokenizer, recorder
         ).judge(texts, [document.mentions for document in texts]),
-        measured=lambda texts: plural(sum(len(document.mentions) for document in texts), "mention"),
+        measured=_mentions_in,
         card=_filter_card,
         write=write_filter_manifest,
     )
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
+
+
+def _mentions_in(texts: Sequence[Document]) -> str:
+    return plural(sum(len(document.mentions) for document in texts), "mention")
 
 
 def export_relations(
@@ -245,7 +249,7 @@ def export_relations(
         predict=lambda tokenizer, recorder, texts: RelationFinder(
             manifest, tokenizer, recorder
         ).relate(texts, [document.mentions for document in texts]),
-        measured=lambda texts: plural(sum(len(document.mentions) for document in texts), "mention"),
+        measured=_mentions_in,
         card=_relation_card,
         write=write_relation_manifest,
     )
