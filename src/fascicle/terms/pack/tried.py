@@ -62,7 +62,7 @@ def rules_by_key(rules: Sequence[CurationRule]) -> Curation:
 
 def rule_problems(pack: Pack, rules: Curation) -> list[RuleProblem]:
     """Returns the problems of further rules for a pack; see `find_rule_problems`."""
-    names = _names_of_keys(pack, rules)
+    names = _names_of_keys(pack, rules, rule_keys(pack, rules))
     terms = [pack.term(pack.active, row) for row in names.active.tolist()]
     terms += [pack.term(pack.silent, row) for row in names.silent.tolist()]
     rows = [
@@ -108,7 +108,7 @@ class TriedPack(Pack):
         self._replaced = rows[rows >= 0]
         self._base = NameTable.open(pack.table)
         self._more: NameTable | None = None
-        only = _names_of_keys(pack, rules)
+        only = _names_of_keys(pack, rules, self.keys)
         if len(only.concepts):
             self._build(pack, rules, only)
 
@@ -183,8 +183,7 @@ def rule_keys(pack: Pack, rules: Curation) -> list[str]:
     return sorted({*KeyReader()(list(dict.fromkeys(surfaces())))} - {""})
 
 
-def _names_of_keys(pack: Pack, rules: Curation) -> NamesOfKeys:
-    keys = rule_keys(pack, rules)
+def _names_of_keys(pack: Pack, rules: Curation, keys: Sequence[str]) -> NamesOfKeys:
     active, silent = pack.active.of_keys(keys)[1], pack.silent.of_keys(keys)[1]
     rule_concepts = pack.concept_rows([rule.concept for rule in rules.rules if rule.concept])
     concepts = [
