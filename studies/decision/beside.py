@@ -20,7 +20,7 @@ from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.loading import load_single
 from fascicle.runtime.predictor import ModelPredictor
 from studies.common import paired, write_result
-from studies.decision.measure import ROWS, answers, gold_of, of_type, taught_sentences
+from studies.decision.measure import ROWS, answers, gold_of, of_type, rows_by_file, taught_sentences
 
 FOREIGN = tuple(row for row in ROWS if row.foreign)
 
@@ -58,12 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def scores_of(model: ModelPredictor, folder: Path, *, taught: frozenset[str]) -> dict[str, Scores]:
     """Returns the strict scores of each foreign row by its name."""
     scores = {}
-    for row in FOREIGN:
-        path = folder / model.manifest.name / f"{row.file}.jsonl"
-        answered = answers(path, row, model, taught=taught)
-        scores[row.name] = score(
-            gold_of(row, answered.documents), of_type(answered.after, row.type)
-        )
+    for file, rows in rows_by_file(FOREIGN).items():
+        path = folder / model.manifest.name / f"{file}.jsonl"
+        answered = answers(path, rows[0], model, taught=taught)
+        for row in rows:
+            gold = gold_of(row, answered.documents)
+            scores[row.name] = score(gold, of_type(answered.after, row.type))
     return scores
 
 

@@ -155,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows: dict[str, Any] = (
         dict(before.get("rows", {})) if before.get("document") == document else {}
     )
-    for file, of_file in _by_file([row for row in ROWS if row.type in manifest.types]).items():
+    for file, of_file in rows_by_file([row for row in ROWS if row.type in manifest.types]).items():
         if file in args.only:
             path = args.scores / manifest.name / f"{file}.jsonl"
             rows |= measured(path, of_file, model, taught=taught)
@@ -170,7 +170,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _by_file(rows: Sequence[Measured]) -> dict[str, list[Measured]]:
+def rows_by_file(rows: Sequence[Measured]) -> dict[str, list[Measured]]:
+    """Returns file -> its rows, whose texts a model then reads once."""
     found: dict[str, list[Measured]] = defaultdict(list)
     for row in rows:
         found[row.file].append(row)
