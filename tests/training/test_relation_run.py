@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from msgspec.structs import replace
 from tests.support.runs import finish
 
@@ -18,9 +19,11 @@ from fascicle.core.patches import apply
 from fascicle.errors import InputError, ModelError, RecipeError, UsageError
 from fascicle.loading import load_relations
 from fascicle.pipeline.loading import open_pipeline
+from fascicle.runtime.places import find_model
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.relations import RelationRecipe
-from fascicle.training.relations.run import RelationsFinished
+from fascicle.training.relations.run import RelationsFinished, prepare_relations
+from fascicle.training.starting import open_trained
 
 CHEMICALS = ("aspirin", "ibuprofen", "caffeine")
 DISEASES = ("pain", "fever", "hepatitis")
@@ -122,6 +125,19 @@ def test_it_finds_what_it_learnt_and_keeps_the_ends(trained: Path, corpus: Path)
     scores_file = json.loads((trained / "scores.json").read_text(encoding="utf-8"))
     assert scores_file["test"]["micro"]["f1"] == pytest.approx(1.0)
     assert scores_file["test"]["ends"]["f1"] == pytest.approx(1.0)
+
+
+def test_it_starts_from_the_encoder_of_a_model(make: Maker, tmp_path: Path) -> None:
+    start = str(find_model("biomed-fast"))
+    recipe = make(model={"encoder": "", "start": start})
+    loop = prepare_relations(recipe, tmp_path, {}).loop
+    expected = open_trained(start, key="", use="").model.encoder.state_dict()
+    taken = loop.model.encoder.state_dict()
+    assert taken.keys() == expected.keys()
+    assert all(torch.equal(taken[name], expected[name]) for name in expected)
+    assert recipe.files()["model.start"] == start
+    with pytest.raises(RecipeError, match="encoder and start exclude each other"):
+        make(model={"start": start})
 
 
 def test_a_document_does_not_depend_on_those_beside_it(trained: Path, corpus: Path) -> None:

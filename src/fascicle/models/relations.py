@@ -158,7 +158,7 @@ def load_relation_model(folder: Path, manifest: RelationManifest) -> RelationMod
     Raises:
         ModelError: a missing, extra or misshapen tensor, or a damaged file.
     """
-    encoder, tensors = read_network(folder, origin=manifest.model.encoder, what="folder")
+    encoder, tensors = read_network(folder, origin=manifest.model.origin, what="folder")
     model = RelationModel(encoder, manifest).eval()
     check_tensors(folder, model, tensors, name=RELATIONS)
     model.load_state_dict(tensors)

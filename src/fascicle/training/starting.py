@@ -29,6 +29,7 @@ from fascicle.settings.folders.manifest import MANIFEST, Manifest, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.distil import TeacherSettings
 from fascicle.settings.recipes.pretraining import VocabularySettings
+from fascicle.settings.recipes.recogniser import NetworkSettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.vocabulary import may_be_added, rewrite_vocabulary
 from fascicle.training.raw.windows import TextBatch, TextWindows
@@ -172,6 +173,19 @@ def open_trained(source: str, *, key: str, use: str) -> TrainedModel:
     exported = manifest.runtime != "torch"
     model = restore_model(folder, manifest, tokenizer) if exported else load_model(folder, manifest)
     return TrainedModel(manifest=manifest, model=model, tokenizer=tokenizer)
+
+
+def open_start(settings: NetworkSettings) -> tuple[TrainedModel | None, Pretrained]:
+    """Opens the model that training starts from, if a recipe names one, and the encoder.
+
+    Raises:
+        ModelError: one of them cannot be loaded.
+        RecipeError: the model is an ensemble or a dictionary.
+    """
+    if not settings.start:
+        return None, load_pretrained(settings.encoder, revision=settings.revision)
+    trained = open_trained(settings.start, key="model.start", use="which cannot be trained")
+    return trained, trained.pretrained()
 
 
 def open_encoder(settings: TeacherSettings) -> Pretrained:

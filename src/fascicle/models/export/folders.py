@@ -498,7 +498,7 @@ def _relation_card(manifest: RelationManifest, facts: Sequence[str]) -> str:
     pairs = manifest.pairs
     types = ", ".join(" and ".join(pair) for pair in pairs.types)
     what = [
-        f"encoder: `{manifest.model.encoder}`",
+        f"encoder: `{manifest.model.origin}`",
         f"between: {pairs.between} of the types {types}",
         f"keeps: a probability of at least {manifest.threshold.value:g}",
         *facts,

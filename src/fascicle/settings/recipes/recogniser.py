@@ -127,24 +127,20 @@ class ReadingSettings(Settings, frozen=True, kw_only=True):
             )
 
 
-class ModelSettings(Settings, frozen=True, kw_only=True):
-    """The encoder, and the head on it. In a recipe file, this table also contains the settings of
-    the head.
+class NetworkSettings(Settings, frozen=True, kw_only=True):
+    """The encoder of a network.
 
     Attributes:
         encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an
             installed package.
         revision: branch, tag or commit on the hub; empty for the default.
-        start: in place of ``encoder``, a run folder or a model folder of torch, whose training goes
-            on here. Its encoder is taken with its weights. A head goes on with its weights too, if
-            its settings and the types are the same; otherwise it is new.
-        head: of one of the families in ``settings/heads.py``.
+        start: in place of ``encoder``, a run folder or a model folder of torch, or a model that
+            ships. Its encoder is taken with its weights.
     """
 
     encoder: str = ""
     revision: str = ""
     start: Name | UnsetType = UNSET  # not written if unset, as before this key existed
-    head: AnyHead = SoftmaxSettings()
 
     def __post_init__(self) -> None:
         """Refuses a table without an encoder, or with two."""
@@ -162,6 +158,20 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     def origin(self) -> str:
         """Origin of the encoder, for messages."""
         return self.start or self.encoder
+
+
+class ModelSettings(NetworkSettings, frozen=True, kw_only=True):
+    """The encoder, and the head on it. In a recipe file, this table also contains the settings of
+    the head.
+
+    A head of the model ``start`` goes on with its weights too, if its settings and the types are
+    the same; otherwise it is new.
+
+    Attributes:
+        head: of one of the families in ``settings/heads.py``.
+    """
+
+    head: AnyHead = SoftmaxSettings()
 
 
 class PieceSettings(Settings, frozen=True, kw_only=True):

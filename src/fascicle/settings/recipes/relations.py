@@ -26,7 +26,7 @@ from fascicle.settings.folders.described import RELATIONS, Wording, read_descrip
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.filter import ThresholdFacts
-from fascicle.settings.recipes.recogniser import ReadingSettings, TrainingSettings
+from fascicle.settings.recipes.recogniser import NetworkSettings, ReadingSettings, TrainingSettings
 
 _FORMAT: Final = 1
 _WORDING: Final = Wording(
@@ -76,19 +76,14 @@ class PairReading(ReadingSettings, frozen=True, kw_only=True):
     max_length: Annotated[int, Meta(ge=8, le=LARGEST)] = 512
 
 
-class PairNetwork(Settings, frozen=True, kw_only=True):
+class PairNetwork(NetworkSettings, frozen=True, kw_only=True):
     """The network: an encoder that reads which pieces are mentions, and layers over pairs.
 
     Attributes:
-        encoder: a Hugging Face name, a folder, or ``package:NAME/FOLDER`` for a folder inside an
-            installed package.
-        revision: branch, tag or commit on the hub; empty for the default.
         width: states of a pair.
         dropout: dropout on the states of mentions and pairs.
     """
 
-    encoder: Name
-    revision: str = ""
     width: Annotated[int, Meta(ge=8, le=4096)] = 256
     dropout: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.1
 
@@ -112,7 +107,8 @@ class RelationRecipe(RecipeBase, frozen=True, kw_only=True):
 
     def files(self) -> dict[str, str]:
         """See ``RecipeBase``."""
-        return self.corpus.files()
+        start = {"model.start": self.model.start} if self.model.start else {}
+        return {**self.corpus.files(), **start}
 
 
 class RelationLabel(Settings, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ from fascicle.core.lazy import cached_property
 from fascicle.errors import RecipeError
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.formats.predictions import Prediction, write_tsv
-from fascicle.models.encoder import Pretrained, load_pretrained
+from fascicle.models.encoder import Pretrained
 from fascicle.models.model import NerModel, TorchScorer, load_model, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.best import model_folder
@@ -55,7 +55,7 @@ from fascicle.training.recogniser.prepare import (
     prepare,
     with_answering_head,
 )
-from fascicle.training.starting import TrainedModel, open_trained, reduce_vocabulary
+from fascicle.training.starting import open_start, reduce_vocabulary
 
 
 def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) -> Recogniser:
@@ -75,7 +75,7 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
         if key.endswith(".types"):
             read_types(path)  # its errors are reported before a corpus is read
     parts = read_data(recipe)
-    trained, pretrained = _open_start(recipe)
+    trained, pretrained = open_start(recipe.model)
     notes = list[str]()
     if recipe.vocabulary:
         pretrained, note = reduce_vocabulary(
@@ -98,15 +98,6 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
         pretrained=pretrained,
         loop=trainer,
     )
-
-
-def _open_start(recipe: Recipe) -> tuple[TrainedModel | None, Pretrained]:
-    """Opens the model that training starts from, if the recipe names one, and the encoder."""
-    settings = recipe.model
-    if not settings.start:
-        return None, load_pretrained(settings.encoder, revision=settings.revision)
-    trained = open_trained(settings.start, key="model.start", use="which cannot be trained")
-    return trained, trained.pretrained()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from fascicle.evaluation.calibration.reliability import best_threshold, precisio
 from fascicle.evaluation.scoring.relations import score_relations
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.formats.sources import source_sha256
-from fascicle.models.encoder import Pretrained, load_pretrained
+from fascicle.models.encoder import Pretrained
 from fascicle.models.model import TorchScorer
 from fascicle.models.relations import RelationModel, load_relation_model, save_relations
 from fascicle.runtime.relations import RelationFinder, read_pairs
@@ -49,6 +49,7 @@ from fascicle.training.relations.data import (
     learnable,
     missed_notes,
 )
+from fascicle.training.starting import open_start
 from fascicle.version import VERSION
 
 _BEST = "best"
@@ -145,12 +146,12 @@ def _notes(learnt: Learnable) -> Iterator[str]:
 
 
 def _open_encoder(recipe: RelationRecipe) -> Pretrained:
-    pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
+    _, pretrained = open_start(recipe.model)
     longest = pretrained.encoder.longest
     if recipe.reading.max_length > longest:
         raise RecipeError(
             f"reading.max_length = {recipe.reading.max_length} is more than the "
-            f"{plural(longest, 'piece')} that {recipe.model.encoder} reads; lower it (longer texts "
+            f"{plural(longest, 'piece')} that {recipe.model.origin} reads; lower it (longer texts "
             "are read in several windows)"
         )
     return pretrained
