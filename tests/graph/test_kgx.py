@@ -134,6 +134,29 @@ def _link(word: str) -> Link:
     return Link(id=word, ontology="MESH", name=word, curie=f"MESH:{word}")
 
 
+@pytest.mark.parametrize(
+    ("ours", "curie"),
+    [
+        ("umls:C1", "UMLS:C1"),
+        ("drugbank:DB1", "DRUGBANK:DB1"),
+        ("uniprot:P1", "UniProtKB:P1"),
+        ("dbsnp:rs1", "DBSNP:rs1"),
+        ("MESH:D1", "MESH:D1"),
+        ("cellosaurus:CVCL_1", "cellosaurus:CVCL_1"),
+    ],
+)
+def test_prefixes_are_those_of_biolink(tmp_path: Path, ours: str, curie: str) -> None:
+    link = Link(id="x", ontology="x", curie=ours, same=(ours,))
+    document = Document(
+        id="pubmed:1", text="C1 here.", mentions=(mention(0, "C1", "Chemical", link),)
+    )
+    write_graph([document], tmp_path / "graph")
+    nodes = rows(tmp_path / "graph", "nodes")
+    assert list(nodes) == ["PMID:1", curie]
+    assert nodes[curie]["xref"] == curie
+    assert f"PMID:1-mentions-{curie}" in rows(tmp_path / "graph", "edges")
+
+
 @pytest.mark.parametrize("waiting", [1, 7, 100_000])
 def test_counts_equal_those_of_other_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waiting: int

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.support.concepts import DOCUMENTS
 
-from fascicle.graph.kgx import CATEGORIES, write_graph
+from fascicle.core.document import Link
+from fascicle.graph.kgx import CATEGORIES, biolink_prefixes, write_graph
+from fascicle.terms import terms
 
 toolkits = pytest.importorskip("bmt")
 
@@ -55,4 +58,31 @@ def test_kgx_accepts_the_graph(validator: Any, tmp_path: Path, json_lines: bool)
 def test_every_category_is_of_the_biolink_model(validator: Any) -> None:
     for category in (*CATEGORIES.values(), "NamedThing"):
         validator.validate_categories("MESH:D1", {"category": [f"biolink:{category}"]})
+    assert validator.get_errors() == {}
+
+
+def test_prefixes_have_the_spelling_of_the_biolink_model(validator: Any) -> None:
+    """The table has each prefix that Biolink spells in another way, or names by another one of the
+    Bioregistry's spellings; a vocabulary that Biolink knows under our spelling needs no row.
+    """
+    known = {prefix.lower(): prefix for prefix in sorted(validator.prefixes)}
+    expected = {}
+    for ours, spellings, *_ in terms._rows():
+        spelled = [known[name.lower()] for name in (ours, *spellings) if name.lower() in known]
+        if spelled and ours not in validator.prefixes:
+            expected[ours] = spelled[0]
+    assert dict(biolink_prefixes()) == expected
+
+
+def test_concepts_of_a_spelling_of_ours_are_accepted(validator: Any, tmp_path: Path) -> None:
+    from kgx.transformer import Transformer
+
+    link = Link(id="C1", ontology="umls", curie="umls:C1", same=("drugbank:DB1",))
+    (document, *_) = DOCUMENTS
+    mentions = tuple(replace(mention, links=(link,)) for mention in document.mentions)
+    write_graph([document.having(mentions=mentions)], tmp_path / "graph", prefix="PMID")
+    transformer = Transformer(stream=False)
+    names = [str(tmp_path / "graph" / f"{name}.tsv") for name in ("nodes", "edges")]
+    transformer.transform({"filename": names, "format": "tsv"})
+    validator.validate(transformer.store.graph)
     assert validator.get_errors() == {}

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -168,7 +169,7 @@ def _concept_node(concept: ConceptCounts, names: Sequence[str]) -> _Row:
         "id": node_curie(concept.concept),
         "category": [f"biolink:{category}"],
         "name": concept.name,
-        "xref": concept.same,
+        "xref": [*map(node_curie, concept.same)],
         "mention_count": concept.mentions,
         "sentence_count": concept.sentences,
         "document_count": concept.documents,
@@ -196,9 +197,20 @@ def document_curie(identifier: str, prefix: str) -> str:
     return f"{prefix}:{quote(identifier, safe='')}"
 
 
+@cache
+def biolink_prefixes() -> Mapping[str, str]:
+    """Returns our spellings of prefixes -> those of the Biolink Model, where they differ."""
+    table = Path(__file__).with_name("biolink.tsv").read_text(encoding="utf-8")
+    rows = (line.partition("\t") for line in table.splitlines() if not line.startswith("#"))
+    return MappingProxyType({ours: other for ours, _, other in rows})
+
+
 def node_curie(curie: str) -> str:
-    """Returns a CURIE with the local part escaped for KGX, which allows no slash or colon there."""
+    """Returns a CURIE with a prefix of the Biolink Model, and its local part escaped for KGX, which
+    allows no slash or colon there.
+    """
     prefix, _, local = curie.partition(":")
+    prefix = biolink_prefixes().get(prefix, prefix)
     return f"{prefix}:{local.replace('/', '%2F').replace(':', '%3A')}"
 
 
