@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from standing import Reply, Standing
+
+from fascicle.core import codec
+from fascicle.core.document import Document
+from fascicle.pipeline.loading import open_pipeline
+from fascicle.serving.messages import TriedRules, TryRules
+from fascicle.serving.work import PipelineWork
+from fascicle.terms.curation import Curation, CurationRule
+from fascicle.terms.pack import tried
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.tried import TriedPack
 
 pytestmark = pytest.mark.loopback
 
@@ -64,3 +76,27 @@ def test_hostile_rows_are_refused(served: Standing, content: dict[str, Any], mes
 def test_a_pipeline_without_a_pack_says_so(served: Standing) -> None:
     reply = served.ask("POST", "/v1/names?pipeline=poison", {"name": "x"})
     assert reply.status in (404, 422)
+
+
+def test_portions_of_documents_share_the_tried_packs(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = []
+
+    def build(pack: Pack, rules: Curation) -> TriedPack:
+        built.append(tuple(rule.surface for rule in rules.rules))
+        return TriedPack(pack, rules)
+
+    monkeypatch.setattr(tried, "TriedPack", build)
+    before, rule = (CurationRule(action="ner_off", surface=name) for name in ("Pain", "Tremor"))
+    with open_pipeline(small / "pipeline.toml") as pipeline:
+        work = PipelineWork(pipeline, "small")
+        for text in ("No tremor.", "A tremor and pain.", "Nothing."):
+            raw = msgspec.Raw(codec.encode(Document(id="a", text=text)))
+            order = TryRules(name="tremor", before=(before,), rules=(rule,), documents=(raw,))
+            answer = work.do(order)
+            assert isinstance(answer, TriedRules)
+            assert answer.answer is not None
+            changes = [change["change"] for change in answer.answer["changes"]]
+            assert changes == ["removed"] * text.count("tremor")
+    assert built == [("Pain",), ("Pain", "Tremor")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -48,7 +49,13 @@ from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.differences import mention_changes
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.tried import TriedPack, rule_problems, rules_by_key
+from fascicle.terms.pack.tried import (
+    TriedPack,
+    TryOn,
+    rule_problems,
+    rules_by_key,
+    try_on_pack,
+)
 from fascicle.terms.pack.why import explain_name, reason_not_found
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.searching import HOW, FoundConcept, NameSearch
@@ -97,11 +104,22 @@ class PipelineWork:
         pipeline: the pipeline.
     """
 
-    def __init__(self, pipeline: Pipeline, name: str, *, examples: Sequence[str] = ()) -> None:
-        """Stores the pipeline, the name under which it is served, and example texts."""
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        name: str,
+        *,
+        examples: Sequence[str] = (),
+        try_on: TryOn | None = None,
+    ) -> None:
+        """Stores the pipeline, the name under which it is served, example texts, and what tries
+        rules on packs.
+        """
         self.pipeline, self._name, self._examples = pipeline, name, tuple(examples)
         self._only_link = frozenset(step.name for step in pipeline.steps if step.gives == _LINKS)
         self._others = frozenset(step.name for step in pipeline.steps) - self._only_link
+        # so that portions of documents share the pack before the rules, and that with them
+        self._try_on = try_on or lru_cache(2)(try_on_pack)
 
     def do(
         self,
@@ -218,7 +236,7 @@ class PipelineWork:
         if not packs:
             return None
         pack, finder = packs[0]
-        return try_rules(pack, order, finder.settings)
+        return try_rules(pack, order, finder.settings, self._try_on)
 
     @cached_property
     def facts(self) -> PipelineFacts:
@@ -376,12 +394,13 @@ def _pack_facts(pack: Pack) -> PackFacts:
     )
 
 
-def try_rules(pack: Pack, order: TryRules, settings: RecognitionSettings) -> dict[str, Any]:
+def try_rules(
+    pack: Pack, order: TryRules, settings: RecognitionSettings, try_on: TryOn = try_on_pack
+) -> dict[str, Any]:
     """Returns what a name is in a pack, and what rules would change in texts."""
     documents = [codec.decode(bytes(document)) for document in order.documents]
-    rules = rules_by_key((*order.before, *order.rules))
-    before = TriedPack(pack, rules_by_key(order.before)) if order.before else pack
-    after = TriedPack(pack, rules) if rules.rules else pack
+    rules = (*order.before, *order.rules)
+    before, after = try_on(pack, order.before), try_on(pack, rules)
     changes = mention_changes(before, after, documents, settings=settings) if order.rules else ()
     few = after.few if isinstance(after, TriedPack) and key(order.name, 2) in after.keys else None
     explanation = explain_name(few or pack, order.name)
@@ -389,7 +408,7 @@ def try_rules(pack: Pack, order: TryRules, settings: RecognitionSettings) -> dic
         "pack": pack.full_name,
         "why": msgspec.to_builtins(explanation),
         "reason": reason_not_found(explanation, settings.threshold),
-        "problems": [problem.message for problem in rule_problems(pack, rules)],
+        "problems": [problem.message for problem in rule_problems(pack, rules_by_key(rules))],
         "changes": msgspec.to_builtins(list(islice(changes, _CHANGES))),
     }
 

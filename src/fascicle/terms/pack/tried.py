@@ -6,7 +6,7 @@ again, which takes a moment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -33,6 +33,7 @@ from fascicle.terms.pack.sets import label_keys, make_sets
 from fascicle.terms.scanning.building import build_table
 from fascicle.terms.scanning.table import Hits, NameTable, join_hits
 
+TryOn = Callable[[Pack, tuple[CurationRule, ...]], Pack]  # see `try_on_pack`
 _NAME: Final = "tried"
 _MEMORY: Final = 64  # MiB for sorting a few names
 _LONGEST: Final = 100_000  # characters of a name; those of the pack stay
@@ -168,6 +169,11 @@ class TriedPack(Pack):
             first = np.append(first, self._more.find(tokens, inside_words=inside_words).first)
         places: Ints = np.sort(tokens.starts[first])
         return places
+
+
+def try_on_pack(pack: Pack, rules: tuple[CurationRule, ...]) -> Pack:
+    """Returns the pack as it would be with further rules; without rules, itself."""
+    return TriedPack(pack, rules_by_key(rules)) if rules else pack
 
 
 def rule_keys(pack: Pack, rules: Curation) -> list[str]:
