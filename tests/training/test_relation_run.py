@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from msgspec.structs import replace
@@ -140,6 +141,20 @@ def test_it_starts_from_the_encoder_of_a_model(make: Maker, tmp_path: Path) -> N
         make(model={"start": start})
 
 
+def test_a_relation_names_its_evidence(trained: Path, corpus: Path) -> None:
+    finder = load_relations(trained)
+    for gold in fascicle.read(corpus):
+        (found,) = find(trained, [gold.having(relations=())])
+        lines = finder.explain(gold, gold.mentions)
+        assert len(lines) == len(found.relations)
+        assert all(": 1 pair of mentions; " in line and "(100 %)" in line for line in lines)
+        (stated,) = finder.read([gold], [gold.mentions])
+        for at, chances in enumerate(stated.chances):
+            own = stated.evidence[stated.pairs.rows[:, 2] == at]
+            total = np.exp(own).sum(axis=0)
+            assert chances == pytest.approx(total / total.sum())
+
+
 def test_a_document_does_not_depend_on_those_beside_it(trained: Path, corpus: Path) -> None:
     documents = list(fascicle.read(corpus))
     assert [find(trained, [d])[0] for d in documents] == find(trained, documents)
@@ -196,6 +211,12 @@ def test_every_way_in(trained: Path, between: str, tmp_path: Path) -> None:
     (relation,) = model(text).relations
     assert [role for role, _ in relation.arguments] == ["agent", "harm"]
     assert [key[2] for _, key in relation.arguments] == [((0, 7),), ((15, 19),)]
+    (line,) = model.trace(text).relations
+    assert line.startswith("relations relations: added causes 'aspirin' and 'pain' ")
+    assert line.endswith(
+        ": 1 pair of mentions; 'aspirin' and 'pain', 0 sentences apart, count most (100 %)"
+    )
+    assert line in str(model.trace(text))
     (tmp_path / "in.txt").write_text(text, encoding="utf-8")
     fascicle.annotate(
         tmp_path / "in.txt", tmp_path / "out.jsonl", model=own, relations=trained, link=None

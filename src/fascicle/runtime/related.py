@@ -49,6 +49,11 @@ class RelatedPredictor(WrappedPredictor):
         """Fingerprints of the predictor and of the finder."""
         return f"{self._predictor.fingerprint} related {self._finder.manifest.files}"
 
+    def explain_relations(self, document: Document) -> Sequence[str]:
+        """Names the pair of mentions that counts most for each relation."""
+        (patch,) = self._predictor.predict([document])
+        return self._finder.explain(document, in_order(patch.add))
+
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions, relations and events for each document; see `Annotator.predict`."""
         documents = list(documents)

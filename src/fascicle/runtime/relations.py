@@ -45,11 +45,14 @@ class Statements(msgspec.Struct, frozen=True, kw_only=True):
         pairs: evidence of them.
         chances: probability of each label, first of "not related", ``[S, 1 + L]``; a statement of
             which no pair could be read is not related.
+        evidence: logits of each pair, of one that no passage holds all minus infinity, ``[P, 1 +
+            L]``.
         unread: pairs that no passage holds.
     """
 
     pairs: MentionPairs
     chances: Floats
+    evidence: Floats
     unread: int
 
     @property
@@ -108,25 +111,39 @@ class RelationFinder:
             ``score``, in place of those of the same types that the document has between these
             mentions, and events.
         """
-        patches = []
         several = zip(documents, mentions_of, self.read(documents, mentions_of), strict=True)
-        for document, mentions, stated in several:
-            scores = self.calibrated(stated.scores)
-            sure_enough = np.flatnonzero(scores >= self.manifest.threshold.value).tolist()
-            relations = tuple(
-                make_relation(
-                    stated.pairs, at, self.manifest.labels[stated.best[at]], score=float(scores[at])
-                )
-                for at in sure_enough
+        return [
+            Patch(
+                relations=tuple(self._sure_enough(stated).values()),
+                drop_relations=self._earlier(document, mentions),
+                events=_events(stated),
             )
-            patches.append(
-                Patch(
-                    relations=relations,
-                    drop_relations=self._earlier(document, mentions),
-                    events=_events(stated),
-                )
-            )
-        return patches
+            for document, mentions, stated in several
+        ]
+
+    def explain(self, document: Document, mentions: Sequence[Mention]) -> list[str]:
+        """Returns a line for each relation of a document: its ends and probability, the number of
+        pairs of mentions that are evidence of it, and the pair that counts most.
+
+        Args:
+            document: with its text.
+            mentions: see `relate`.
+        """
+        (stated,) = self.read([document], [mentions])
+        return [
+            f"{relation.type} {_ends_of(stated.pairs, at, document)} "
+            f"{dict(relation.attributes)[SCORE]}: {_evidence(stated, at, document)}"
+            for at, relation in self._sure_enough(stated).items()
+        ]
+
+    def _sure_enough(self, stated: Statements) -> dict[int, Relation]:
+        """Returns the number of each statement that is sure enough -> the relation."""
+        scores = self.calibrated(stated.scores)
+        labels, best = self.manifest.labels, stated.best
+        return {
+            at: make_relation(stated.pairs, at, labels[best[at]], score=float(scores[at]))
+            for at in np.flatnonzero(scores >= self.manifest.threshold.value).tolist()
+        }
 
     def _earlier(self, document: Document, mentions: Sequence[Mention]) -> tuple[Relation, ...]:
         types = self.manifest.types
@@ -150,17 +167,17 @@ class RelationFinder:
             pairs, passages = read_pairs(document, mentions, self.manifest, self._tokenizer)
             labels = 1 + len(self.manifest.labels)
             total = np.full((len(pairs.ends), labels), -np.inf)
-            count = 0
+            evidence = np.full((len(pairs.rows), labels), -np.inf)
             for passage in passages:
                 batch = pad_passages([passage], self._tokenizer)
-                logits = self.scorer.run(batch)[LOGITS].astype(np.float64)
-                np.logaddexp.at(total, passage.rows[:, 2], logits)
-                count += len(logits)
+                evidence[passage.numbers] = self.scorer.run(batch)[LOGITS]
+            np.logaddexp.at(total, pairs.rows[:, 2], evidence)
+            unread = int(np.isneginf(evidence[:, 0]).sum())
             total[np.isneginf(total[:, 0]), 0] = 0.0
             total -= total.max(axis=1, keepdims=True, initial=-np.inf)
             chances = np.exp(total)
             chances /= chances.sum(axis=1, keepdims=True)
-            yield Statements(pairs=pairs, chances=chances, unread=len(pairs.rows) - count)
+            yield Statements(pairs=pairs, chances=chances, evidence=evidence, unread=unread)
 
     def calibrated(self, scores: Floats) -> Floats:
         """Returns probabilities of `Statements.scores` as relations have them."""
@@ -202,6 +219,30 @@ def make_relation(pairs: MentionPairs, at: int, label: RelationLabel, *, score: 
     if isinstance(ends[0], str):
         return Relation(type=label.type, attributes=(*stated, *sure))  # type: ignore[arg-type]
     return Relation(type=label.type, arguments=stated, attributes=sure)  # type: ignore[arg-type]
+
+
+def _ends_of(pairs: MentionPairs, at: int, document: Document) -> str:
+    """Returns the concepts of a statement, or the words of its mentions."""
+    by_key = {mention.key: mention for mention in pairs.mentions}
+    return " and ".join(
+        end if isinstance(end, str) else repr(by_key[end].text_in(document.text))  # type: ignore[index]
+        for end in pairs.ends[at]
+    )
+
+
+def _evidence(stated: Statements, at: int, document: Document) -> str:
+    """Says how many pairs a statement has, which counts most, and its share of the evidence."""
+    pairs = stated.pairs
+    own = np.flatnonzero(pairs.rows[:, 2] == at)
+    weights = np.exp(stated.evidence[own, 1 + stated.best[at]])
+    first = own[weights.argmax()]
+    words = [repr(pairs.mentions[row].text_in(document.text)) for row in pairs.rows[first, :2]]
+    apart = plural(int(pairs.distance[first]), "sentence")
+    share = 100 * weights.max() / weights.sum()
+    return (
+        f"{plural(len(own), 'pair')} of mentions; {words[0]} and {words[1]}, {apart} apart, count "
+        f"most ({share:.0f} %)"
+    )
 
 
 def _events(stated: Statements) -> tuple[Event, ...]:

@@ -97,6 +97,14 @@ class Annotator(ABC):
         """
         return ""
 
+    def explain_relations(self, document: Document) -> Sequence[str]:
+        """Returns a line for each relation that it finds itself, with its evidence.
+
+        Args:
+            document: as it is printed.
+        """
+        return ()
+
     def trace(self, text: TextInput) -> Trace:
         """Returns what each of the `parts` added, changed or dropped in a text.
 

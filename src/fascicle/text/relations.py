@@ -172,6 +172,7 @@ class PairPassage(msgspec.Struct, frozen=True, kw_only=True):
         rows: first and second mention of each pair, among those of the passage, and its statement,
             ``[P, 3]``.
         distance: of each pair in sentences, ``[P]``.
+        numbers: of these pairs among those of the document, ``[P]``.
     """
 
     pieces: Pieces
@@ -180,6 +181,7 @@ class PairPassage(msgspec.Struct, frozen=True, kw_only=True):
     kinds: Ints
     rows: Ints
     distance: Ints
+    numbers: Ints
 
 
 def cut_passages(
@@ -226,7 +228,7 @@ def _passage(
 ) -> PairPassage:
     rows = pairs.rows[paired]
     used = unique_values(rows[:, :2])
-    numbers = np.searchsorted(used, rows[:, :2])
+    places = np.searchsorted(used, rows[:, :2])
     names = settings.of_mentions
     kinds = [names.index(pairs.mentions[at].type) for at in used.tolist()]
     return PairPassage(
@@ -234,8 +236,9 @@ def _passage(
         windows=list(windows),
         ranges=ranges[used],
         kinds=np.array(kinds, dtype=np.int64),
-        rows=np.concatenate([numbers, rows[:, 2:]], axis=1),
+        rows=np.concatenate([places, rows[:, 2:]], axis=1),
         distance=pairs.distance[paired],
+        numbers=paired,
     )
 
 

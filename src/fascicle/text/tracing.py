@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.mention import link_text
-from fascicle.core.printed import run_on_printed
+from fascicle.core.printed import as_printed, run_on_printed
 from fascicle.core.results import list_first
 from fascicle.core.wording import plural
 
@@ -27,6 +27,10 @@ class Part(Protocol):
 
     def reason_to_drop(self, mention: Mention, kept: Sequence[Mention]) -> str:
         """Why it leaves out a mention."""
+        ...
+
+    def explain_relations(self, document: Document) -> Sequence[str]:
+        """A line for each relation that it finds."""
         ...
 
 
@@ -62,10 +66,12 @@ class Trace:
 
     Attributes:
         changes: those of the first part come first.
+        relations: a line for each relation that a part found, with its evidence.
         notes: messages of the events of the answer.
     """
 
     changes: tuple[Change, ...]
+    relations: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -73,8 +79,9 @@ class Trace:
         return f"<Trace of {plural(len(self.changes), 'change')}: {list_first(self.changes)}>"
 
     def __str__(self) -> str:
-        """A line for each change and each note."""
-        return "\n".join([*map(str, self.changes), *(f"note: {note}" for note in self.notes)])
+        """A line for each change, relation and note."""
+        notes = (f"note: {note}" for note in self.notes)
+        return "\n".join([*map(str, self.changes), *self.relations, *notes])
 
 
 def trace(parts: Sequence[Part], document: Document) -> Trace:
@@ -84,13 +91,16 @@ def trace(parts: Sequence[Part], document: Document) -> Trace:
         parts: from the model outwards, see `Annotator.parts`; each contains those before it.
         document: the text.
     """
-    changes: list[Change] = []
+    changes, relations = list[Change](), list[str]()
     before = Patch()
     for part in parts:
         (after,) = run_on_printed(part.predict, [document])
         changes.extend(_compare(part, before, after, document))
+        lines = part.explain_relations(as_printed(document))
+        relations.extend(f"{part.part}: added {line}" for line in lines)
         before = after
-    return Trace(changes=tuple(changes), notes=tuple(event.message for event in before.events))
+    notes = tuple(event.message for event in before.events)
+    return Trace(changes=tuple(changes), relations=tuple(relations), notes=notes)
 
 
 def _compare(part: Part, before: Patch, after: Patch, document: Document) -> Iterator[Change]:
