@@ -472,6 +472,109 @@ def test_text_that_stands_for_its_letters(tmp_path: Path) -> None:
     assert of(tmp_path, printed(content)).text == "Lithium helps"
 
 
+_SPAN = b"/Span << /ActualText %s >> BDC "
+_PRINTED = (
+    b"We gave 114 of the patients lith-",
+    b"ium salts for two years in a row,",
+    b"and none of them had a tremor.",
+)
+_UP, _DOWN = (
+    b"BT /F1 10 Tf 54 600 Td (%s) Tj ET " % _PRINTED[0],
+    b"BT /F1 10 Tf 54 588 Td (%s) Tj ET " % _PRINTED[1],
+)
+_PART = b"/Span << /MCID %d >> BDC "
+_END = b" BT /F1 10 Tf 54 576 Td (%s) Tj ET" % _PRINTED[2]
+_BOTH = b"(We gave 114 of the patients lithium salts for two years in a row,)"
+SPANS = {
+    "of two lines": _SPAN % _BOTH + _UP + _DOWN + b"EMC",
+    "around parts": _SPAN % _BOTH + b"EMC ".join((_PART % 1 + _UP, _PART % 2 + _DOWN, b"EMC")),
+    "around a part of two lines": _SPAN % _BOTH + _PART % 1 + _UP + _DOWN + b"EMC EMC",
+    "within a part": _PART % 1 + _SPAN % _BOTH + _UP + _DOWN + b"EMC EMC",
+    "around a footer": _SPAN % _BOTH
+    + _UP
+    + b"/Artifact BMC BT /F1 10 Tf 54 20 Td (7) Tj ET EMC "
+    + _DOWN
+    + b"EMC",
+    "around other texts": _SPAN % _BOTH + _UP + (_SPAN % b"(ium)").join((b"", _DOWN)) + b"EMC EMC",
+    "around nothing": _SPAN % b"()" + _UP + _DOWN + b"EMC",
+    "of a word": b"BT /F1 10 Tf 54 600 Td (We gave 114 of the patients ) Tj "
+    + _SPAN % b"<FEFF006C00690074006800690075006D>"
+    + b"(lith-) Tj 0 -12 Td (ium) Tj EMC ( salts for two years in a row,) Tj ET",
+}
+
+
+@pytest.mark.parametrize("span", SPANS)
+def test_text_that_stands_for_letters_of_two_lines(tmp_path: Path, span: str) -> None:
+    text = of(tmp_path, printed(SPANS[span] + _END)).text
+    assert text == b" ".join(_PRINTED).decode().replace("- ", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "read_as"),
+    [
+        (b"<FEFFD83DDE0003B1>", "\U0001f600α"),
+        (b"<FFFEB103>", "α"),
+        (b"<EFBBBFCEB1>", "α"),
+        (b"(a\\223b\\240)", "aﬁb€"),
+        (b"( b )", "b"),
+    ],
+)
+def test_encodings_of_text_that_stands_for_letters(
+    tmp_path: Path, text: bytes, read_as: str
+) -> None:
+    content = b"BT /F1 10 Tf 54 600 Td (a ) Tj %s(Xx) Tj EMC ( helps) Tj ET" % (_SPAN % text)
+    assert of(tmp_path, printed(content)).text == f"a {read_as} helps".replace("ﬁ", "fi")
+
+
+def layered(content: bytes) -> bytes:
+    """A page with one layer that is switched on, and one that is not."""
+    made = printed(content).replace(
+        b"/Type /Catalog",
+        b"/Type /Catalog /OCProperties << /OCGs [90 0 R 91 0 R] /D << /OFF [91 0 R] >> >>",
+    )
+    made = made.replace(
+        b"/Resources <<",
+        b"/Resources << /Properties << /On 90 0 R /Off 91 0 R /None 92 0 R >>",
+    )
+    made = made.replace(b"/XObject <<", b"/XObject << /Form 93 0 R", 1)
+    form = b"<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Length %d >>\nstream\n%s\nendstream"
+    for number, layer in (
+        (90, b"/Type /OCG /Name (Labels)"),
+        (91, b"/Type /OCG /Name (Notes)"),
+        (92, b"/Type /OCMD /OCGs [90 0 R 91 0 R] /P /AllOn"),
+    ):
+        made = made.replace(b"xref\n0", b"%d 0 obj\n<< %s >>\nendobj\nxref\n0" % (number, layer), 1)
+    return made.replace(
+        b"xref\n0", b"93 0 obj\n%s\nendobj\nxref\n0" % (form % (len(_SECRET), _SECRET)), 1
+    )
+
+
+_SECRET = b"BT /F1 10 Tf 54 588 Td (Aspirin) Tj ET "
+LAYERS = {
+    "on": (b"/OC /On BDC " + _SECRET + b"EMC", "Lithium Aspirin"),
+    "off": (b"/OC /Off BDC " + _SECRET + b"EMC", "Lithium"),
+    "around a part": (b"/OC /Off BDC " + _PART % 1 + _SECRET + b"EMC EMC", "Lithium"),
+    "in another": (b"/OC /On BDC /OC /Off BDC " + _SECRET + b"EMC EMC", "Lithium"),
+    "by a rule": (b"/OC /None BDC " + _SECRET + b"EMC", "Lithium"),
+    "around a form": (b"/OC /Off BDC /Form Do EMC", "Lithium"),
+    "around a form, on": (b"/OC /On BDC /Form Do EMC", "Lithium Aspirin"),
+    "around a form and a text for it": (
+        _SPAN % b"(A salt)" + b"/Form Do EMC",
+        "Lithium A salt",
+    ),
+    "no layer": (b"/OC /Missing BDC " + _SECRET + b"EMC", "Lithium Aspirin"),
+}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layers_that_are_switched_off_are_not_read(tmp_path: Path, layer: str) -> None:
+    content, text = LAYERS[layer]
+    found = of(tmp_path, layered(b"BT /F1 10 Tf 54 600 Td (Lithium) Tj ET " + content))
+    assert found.text == text
+    hidden = ["these parts are not read: texts of hidden layers 1"] * (text == "Lithium")
+    assert [event.message for event in found.events] == hidden
+
+
 _ARTIFACT = b"/Artifact << /Type /Pagination >> BDC BT /F1 8 Tf 54 %d Td (%s) Tj ET EMC "
 
 

@@ -11,18 +11,17 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from fascicle.errors import import_extra
-from fascicle.formats.page_parts import PrintedPiece, turns_of
+from fascicle.formats.page_marks import PageMarks, Sign, pdfium, with_texts
+from fascicle.formats.page_parts import DOWN, NOTHING, UP, PrintedPiece, turns_of
 from fascicle.formats.page_tables import whole_lines
 
 _FARTHEST: Final = 1e6  # from the corner of a page
 _GAP: Final = 0.8  # of the height of letters: a wider one may be the space between two columns
-UP, DOWN = "\ufdd0", "\ufdd1"  # around raised letters: no text has these, as Unicode promises
 _SMALL: Final = 0.85  # of the height of other letters
 _RAISED: Final = 0.15
 _SLANT: Final = 0.06  # of a quarter of a turn
@@ -41,19 +40,8 @@ _WITH_DOT: Final = MappingProxyType({"ı": "i", "ȷ": "j"})
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _THICK: Final = 3.0  # units: a line that is drawn is thinner
 _MOST_RULES: Final = 2_000  # of a page; one with more has a drawing
-_ENDS: Final = 300  # objects at the start and the end of a page, where running heads are written
-_LONGEST: Final = 128  # bytes of the name of a mark
 _EMPTY: Final = 2  # bytes of an empty text of PDFium
 _HYPHENS: Final = frozenset("\x02\ufffe")  # what PDFium makes of a hyphen at the end of a line
-
-
-def pdfium() -> Any:
-    """Returns the package.
-
-    Raises:
-        MissingExtraError: pypdfium2 is not installed.
-    """
-    return import_extra("pypdfium2", extra="office")
 
 
 class Page(NamedTuple):
@@ -74,9 +62,12 @@ class Page(NamedTuple):
 
 def letters_of(page: Any) -> Page:
     """Returns the pieces of lines of a page of PDFium, and counts what is not read."""
-    left_out = Counter(_notes(page))
+    left_out, marks = Counter(_notes(page)), PageMarks(page)
+    left_out["texts of hidden layers"] = marks.hidden
     artifacts: set[int] = set()
-    signs = _signs(page, left_out, artifacts)
+    signs = _signs(page, marks, left_out, artifacts)
+    if marks.texts:
+        signs = with_texts(signs, marks.texts)
     pieces = whole_lines(_with_caps(_pieces(_with_accents(signs))))
     left, bottom, right, top = page.get_bbox()
     turn = sum(turns_of(pieces)[:1])
@@ -90,7 +81,7 @@ def letters_of(page: Any) -> Page:
     )
 
 
-def _pieces(signs: Iterable[tuple[str, PrintedPiece | None]]) -> list[PrintedPiece]:
+def _pieces(signs: Iterable[Sign]) -> list[PrintedPiece]:
     """Returns the pieces of lines that letters make, in the order of the letters."""
     pieces: list[PrintedPiece] = []
     is_open = has_blank = False  # whether the last piece may go on, and after a blank
@@ -160,8 +151,8 @@ def _goes_on(piece: PrintedPiece, box: PrintedPiece) -> bool:
 
 
 def _with_accents(
-    signs: Iterable[tuple[str, PrintedPiece | None]],
-) -> Iterator[tuple[str, PrintedPiece | None]]:
+    signs: Iterable[Sign],
+) -> Iterator[Sign]:
     """Yields signs; an accent that is printed over a letter is one with it, as TeX makes such
     letters.
     """
@@ -221,71 +212,39 @@ def _is_above(letter: PrintedPiece, line: PrintedPiece) -> bool:
 
 
 def _signs(
-    page: Any, left_out: Counter[str], artifacts: set[int]
-) -> Iterator[tuple[str, PrintedPiece | None]]:
+    page: Any, marks: PageMarks, left_out: Counter[str], artifacts: set[int]
+) -> Iterator[Sign]:
     """Yields the characters of a page with their places; those without a place are blanks
-    between words and lines.
+    between words and lines. One that a text replaces is `NOTHING` and the address of its mark.
 
     Args:
         page: the page.
+        marks: those of the page.
         left_out: counts what is not read.
         artifacts: receives the places of lines that the file marks as no content.
     """
     raw, text = pdfium().raw, page.get_textpage()
     rectangle, sides = raw.FS_RECTF(), page.get_bbox()
-    marked = _artifacts(page, raw)
-    marked_sides = sorted(set(marked.values()))
+    has_marks = bool(marks.artifacts or marks.spans)
     for number, sign in _characters(text):
         if raw.FPDFText_IsGenerated(text, number) == 1 and sign != "-":
             yield sign if sign.isspace() else " ", None
         elif raw.FPDFText_GetLooseCharBox(text, number, ctypes.byref(rectangle)):
-            middle = (rectangle.bottom + rectangle.top) / 2
-            if (
-                any(bottom < middle < top for bottom, top in marked_sides)
-                and _address(raw.FPDFText_GetTextObject(text, number)) in marked
-            ):
-                artifacts.add(round(middle))
+            place = marks.object_at(text, number, rectangle) if has_marks else 0
+            if place and place in marks.artifacts:
+                artifacts.add(round((rectangle.bottom + rectangle.top) / 2))
                 yield "\n", None
                 continue
             quarters = _quarters(text, number, raw)
             is_straight = abs(quarters - round(quarters)) < _SLANT
             is_inside = _is_inside(rectangle, sides)
             if sign.isspace() or (is_straight and is_inside):
+                if place and place in marks.spans:
+                    sign = "" if sign.isspace() else f"{NOTHING}{marks.spans[place]}"
                 left_out["signs without a letter"] += sign == "\ufffd"
                 yield sign, _turned(rectangle, sides, round(quarters) % 4, sign)
             else:
                 left_out["slanted signs" if is_inside else "signs outside of the page"] += 1
-
-
-def _artifacts(page: Any, raw: Any) -> dict[int, tuple[float, float]]:
-    """Returns the lower and upper sides of what the file marks as no content (ISO 32000-1,
-    14.8.2.2), as running heads are, by address; nothing if it is most of the page.
-    """
-    known: dict[int, bool] = {}  # by address: one mark may be that of many objects
-    places: dict[int, tuple[float, float]] = {}
-    count = raw.FPDFPage_CountObjects(page)
-    for at in chain(range(min(count, _ENDS)), range(max(_ENDS, count - _ENDS), count)):
-        item = raw.FPDFPage_GetObject(page, at)
-        for number in range(raw.FPDFPageObj_CountMarks(item)):
-            mark = raw.FPDFPageObj_GetMark(item, number)
-            if (place := _address(mark)) not in known:
-                known[place] = _mark_name(mark, raw) == "Artifact"
-            if known[place]:
-                _, bottom, _, top = sides = [ctypes.c_float() for _ in range(4)]
-                raw.FPDFPageObj_GetBounds(item, *map(ctypes.byref, sides))
-                places[_address(item)] = bottom.value, top.value
-    return places if 2 * len(places) <= count else {}
-
-
-def _address(item: Any) -> int:
-    return ctypes.addressof(item.contents) if item else 0
-
-
-def _mark_name(mark: Any, raw: Any) -> str:
-    name, size = ctypes.create_string_buffer(_LONGEST), ctypes.c_ulong()
-    place = ctypes.cast(name, ctypes.POINTER(ctypes.c_ushort))
-    raw.FPDFPageObjMark_GetName(mark, place, _LONGEST, ctypes.byref(size))
-    return name.raw[: min(size.value, _LONGEST)].decode("utf-16-le", "replace").rstrip("\0")
 
 
 def _quarters(text: Any, number: int, raw: Any) -> float:
@@ -308,7 +267,7 @@ def _characters(text: Any) -> Iterator[tuple[int, str]]:
             signs[number + 1] = pair.encode("utf-16", "surrogatepass").decode("utf-16")
         elif (
             "\ud800" <= sign <= "\udfff"
-            or sign in ("\0", UP, DOWN)
+            or sign in ("\0", UP, DOWN, NOTHING)
             or raw.FPDFText_HasUnicodeMapError(text, number) == 1
         ):
             yield number, "\ufffd"
@@ -339,4 +298,6 @@ def _bounded(place: float) -> float:
     """Returns a place that can be calculated with: a damaged file may have letters that are
     nowhere.
     """
-    return 0.0 if math.isnan(place) else max(-_FARTHEST, min(_FARTHEST, place))
+    if abs(place) < _FARTHEST:
+        return place
+    return 0.0 if math.isnan(place) else math.copysign(_FARTHEST, place)

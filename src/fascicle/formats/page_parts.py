@@ -12,6 +12,9 @@ _PROSE: Final = 0.7  # of the width of the text: lines of wrapped prose fill mor
 # of the height of letters: the widest space from one line of prose to the next
 _WIDEST: Final = 3.5
 _NUMBERS: Final = 8  # of lines, at least
+# The start and end of raised letters, and a letter that is not read: no text has these, as Unicode
+# promises.
+UP, DOWN, NOTHING = "\ufdd0", "\ufdd1", "\ufdd2"
 
 
 class PrintedPiece(NamedTuple):

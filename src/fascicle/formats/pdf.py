@@ -24,8 +24,12 @@ from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import EXTRACTED, Reader
 from fascicle.formats.page_cells import divide_by_bands
 from fascicle.formats.page_heads import running_heads
-from fascicle.formats.page_letters import DOWN, UP, Page, letters_of, pdfium
+from fascicle.formats.page_letters import Page, letters_of
+from fascicle.formats.page_marks import pdfium
 from fascicle.formats.page_parts import (
+    DOWN,
+    NOTHING,
+    UP,
     PrintedPiece,
     line_numbers,
     line_place,
@@ -251,7 +255,7 @@ def _tidy_piece(piece: PrintedPiece, marks: Line) -> PrintedPiece:
 
 def _tidy(text: str, marks: Line) -> str:
     """Returns a text with the usual letters and blanks, without raised marks, which are counted."""
-    for at, part in enumerate(_LEVELS.split(text.replace(DOWN + UP, ""))):
+    for at, part in enumerate(_LEVELS.split(text.replace(NOTHING, "").replace(DOWN + UP, ""))):
         marks.add(part, Level.RAISED if at % 2 else Level.PLAIN)
     return " ".join(_SOFT.sub("", marks.take().translate(_LIGATURES)).split())
 
