@@ -168,6 +168,43 @@ def test_documents_of_conllu_and_their_ids(tmp_path: Path) -> None:
     assert tagged.text == "# a"
 
 
+ROW = "a 0 0 Bonn NNP * - - - - (GPE) -\n\n"
+IDS = {
+    "-DOCSTART- (1 EU)": "1 EU",
+    "-DOCSTART- -X- (H01-1041) O": "H01-1041",
+    "-DOCSTART-\t10192393": "10192393",
+    "-DOCSTART- (PMID (new))": "PMID (new)",
+    "-DOCSTART- -X- O O": "a:1",
+    "-DOCSTART-\tO": "a:1",
+    "-DOCSTART-\tB-X1": "a:1",
+    "-DOCSTART- ()": "a:1",
+}
+PARTS = {
+    "#begin document (nw/wsj/00/wsj_0001); part 012": "nw/wsj/00/wsj_0001_12",
+    "#begin document (a);": "a",
+    "#begin document a; part 0": "a_0",
+    "#begin document (a (b)); part 001": "a (b)_1",
+    "#begin document (a b)": "a b",
+    "#begin document": "a:1",
+}
+
+
+@pytest.mark.parametrize("line", [*IDS, *PARTS])
+def test_lines_that_begin_a_document_name_it(tmp_path: Path, line: str) -> None:
+    row, bare = ("Bonn NNP B-GPE\n\n", "-DOCSTART-") if line in IDS else (ROW, "#begin document")
+    first, second = of(tmp_path, "a.conll", f"{line}\n\n{row}{bare}\n\n{row}")
+    assert (first.id, second.id) == ((IDS | PARTS)[line], "a:2")
+    assert found([first, second]) == [[("Bonn", "GPE")]] * 2
+
+
+def test_a_lone_line_with_an_id_begins_a_document(tmp_path: Path) -> None:
+    (named,) = of(tmp_path, "a.conll", "-DOCSTART- (7)\n\na O\n\nb O\n")
+    assert (named.id, named.text) == ("7", "a b")
+    again, other = of(tmp_path, "b.conll", "-DOCSTART- (7)\n\na O\n\n-DOCSTART- (7)\n\nb O\n")
+    assert again.id == "7"
+    assert other.events[-1].code == "duplicate-id"
+
+
 def test_a_file_of_one_pair_of_spacy(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.json"):
         assert found(of(tmp_path, name, json.dumps(PAIRS[0]))) == [

@@ -68,7 +68,7 @@ class ConllOptions:
             every column but that of the token.
         documents: what is one document: ``"sentence"``, ``"file"``, ``"docstart"`` (what stands
             between ``-DOCSTART-`` lines, or behind ``# newdoc`` and ``#begin document``), or
-            ``"auto"``: docstart if the file has such lines (a single ``-DOCSTART-`` at the top
+            ``"auto"``: docstart if the file has such lines (a single ``-DOCSTART-`` without an id
             marks nothing), else sentence.
         bare: tags are types without a prefix (``person``), and ``O``; neighbours of one type are
             one mention.
@@ -126,10 +126,10 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
     """Streams the documents of a CoNLL file.
 
     Columns are separated by TAB if the first line of the file with a token has one, else by blanks.
-    Ids are those of ``# newdoc id`` lines, ``<name>`` for a file that is one document, else
-    ``<name>:1`` and so on. A row with a
-    tag but without a token gets the token U+FFFD (the replacement character), so that the number of
-    rows stays the same; an event reports it.
+    Ids are those of lines that begin a document (``a_3`` for part 3 of ``a``), ``<name>`` for a
+    file that is one document, else ``<name>:1`` and so on. A row with a tag but without a token
+    gets the token U+FFFD (the replacement character), so that the number of rows stays the same;
+    an event reports it.
 
     Args:
         source: the file.

@@ -80,9 +80,11 @@ def _marks(source: Source) -> Iterator[bool]:
 def _count_marks(line: str) -> tuple[bool, ...]:
     """Returns a true value for each mark that a line counts as."""
     line = line.removeprefix("\ufeff")
-    if document_mark(line) is None:
+    name = document_mark(line)
+    if name is None:
         return ()
-    return (True,) if line.startswith(DOCSTART) else (True, True)  # one document is one here
+    # one named document is one here
+    return (True,) if line.startswith(DOCSTART) and not name else (True, True)
 
 
 def group_sentences(

@@ -154,6 +154,10 @@ _END: Final = "#end document"
 # Lines of facts about a sentence or a document; another line that begins with # may be a token.
 _FACT: Final = re.compile(r"#\s?(?:[\w.:-]+\s*=\s|(?:newdoc|newpar)\b)")
 _NEWDOC: Final = re.compile(r"#\s?newdoc\b(?:\s+id\s*=\s*(?P<id>.*\S))?")
+_DOCSTART_ID: Final = re.compile(rf"{DOCSTART}\s(?:.*?\((?P<id>.*\S)\s*\)|\s*(?P<word>\S*\d\S*)$)")
+_BEGIN_ID: Final = re.compile(
+    rf"{BEGIN}\s*\(?(?P<id>.*?)\)?\s*(?:;\s*(?:part\s*0*(?P<part>\d+))?\s*)?$"
+)
 _BRACKETS: Final = re.compile(r"(?:\((?P<kind>[^()*]+))?\*?(?P<end>\))?")
 _NUMBER: Final = re.compile(r"\d+(?P<part>[-.]\d+)?")
 # prefix of a token -> those of its first word, the words between, and its last word
@@ -167,8 +171,13 @@ def document_mark(line: str) -> str | None:
     """Returns the id that a line gives to the document which begins there, empty where it gives
     none; ``None`` if no document begins.
     """
-    if line.startswith((DOCSTART, BEGIN)):
-        return ""
+    if line.startswith(DOCSTART):
+        match = _DOCSTART_ID.match(line)
+        word = (match and match["word"]) or ""
+        return (match and match["id"]) or ("" if is_tag(word) else word)
+    if line.startswith(BEGIN):  # each part is a document
+        match = _BEGIN_ID.match(line)
+        return "_".join(filter(None, match.groups())) if match else ""
     mark = _NEWDOC.match(line)
     return mark["id"] or "" if mark and not is_tag(line.split()[-1]) else None
 
