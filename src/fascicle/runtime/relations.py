@@ -47,13 +47,16 @@ class Statements(msgspec.Struct, frozen=True, kw_only=True):
             which no pair could be read is not related.
         evidence: logits of each pair, of one that no passage holds all minus infinity, ``[P, 1 +
             L]``.
-        unread: pairs that no passage holds.
     """
 
     pairs: MentionPairs
     chances: Floats
     evidence: Floats
-    unread: int
+
+    @property
+    def unread(self) -> int:
+        """Pairs that no passage holds."""
+        return int(np.isneginf(self.evidence[:, 0]).sum())
 
     @property
     def best(self) -> Ints:
@@ -165,19 +168,11 @@ class RelationFinder:
         """
         for document, mentions in zip(documents, mentions_of, strict=True):
             pairs, passages = read_pairs(document, mentions, self.manifest, self._tokenizer)
-            labels = 1 + len(self.manifest.labels)
-            total = np.full((len(pairs.ends), labels), -np.inf)
-            evidence = np.full((len(pairs.rows), labels), -np.inf)
+            evidence = np.full((len(pairs.rows), 1 + len(self.manifest.labels)), -np.inf)
             for passage in passages:
                 batch = pad_passages([passage], self._tokenizer)
                 evidence[passage.numbers] = self.scorer.run(batch)[LOGITS]
-            np.logaddexp.at(total, pairs.rows[:, 2], evidence)
-            unread = int(np.isneginf(evidence[:, 0]).sum())
-            total[np.isneginf(total[:, 0]), 0] = 0.0
-            total -= total.max(axis=1, keepdims=True, initial=-np.inf)
-            chances = np.exp(total)
-            chances /= chances.sum(axis=1, keepdims=True)
-            yield Statements(pairs=pairs, chances=chances, evidence=evidence, unread=unread)
+            yield Statements(pairs=pairs, chances=_chances(pairs, evidence), evidence=evidence)
 
     def calibrated(self, scores: Floats) -> Floats:
         """Returns probabilities of `Statements.scores` as relations have them."""
@@ -219,6 +214,16 @@ def make_relation(pairs: MentionPairs, at: int, label: RelationLabel, *, score: 
     if isinstance(ends[0], str):
         return Relation(type=label.type, attributes=(*stated, *sure))  # type: ignore[arg-type]
     return Relation(type=label.type, arguments=stated, attributes=sure)  # type: ignore[arg-type]
+
+
+def _chances(pairs: MentionPairs, evidence: Floats) -> Floats:
+    """Returns the probabilities of statements by the logits of their pairs."""
+    total = np.full((len(pairs.ends), evidence.shape[1]), -np.inf)
+    np.logaddexp.at(total, pairs.rows[:, 2], evidence)
+    total[np.isneginf(total[:, 0]), 0] = 0.0
+    total -= total.max(axis=1, keepdims=True, initial=-np.inf)
+    chances: Floats = np.exp(total)
+    return chances / chances.sum(axis=1, keepdims=True)
 
 
 def _ends_of(pairs: MentionPairs, at: int, document: Document) -> str:
