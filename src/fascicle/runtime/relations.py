@@ -223,7 +223,8 @@ def _chances(pairs: MentionPairs, evidence: Floats) -> Floats:
     total[np.isneginf(total[:, 0]), 0] = 0.0
     total -= total.max(axis=1, keepdims=True, initial=-np.inf)
     chances: Floats = np.exp(total)
-    return chances / chances.sum(axis=1, keepdims=True)
+    chances /= chances.sum(axis=1, keepdims=True)
+    return chances
 
 
 def _ends_of(pairs: MentionPairs, at: int, document: Document) -> str:
