@@ -22,7 +22,9 @@ from fascicle.loading import load_relations
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.runtime.places import find_model
 from fascicle.settings.recipes.any import parse_any
+from fascicle.settings.recipes.corpora import CorpusTypes
 from fascicle.settings.recipes.relations import RelationRecipe
+from fascicle.training.corpus import choose_types
 from fascicle.training.relations.run import RelationsFinished, prepare_relations
 from fascicle.training.starting import open_trained
 
@@ -139,6 +141,19 @@ def test_it_starts_from_the_encoder_of_a_model(make: Maker, tmp_path: Path) -> N
     assert recipe.files()["model.start"] == start
     with pytest.raises(RecipeError, match="encoder and start exclude each other"):
         make(model={"start": start})
+
+
+def test_relations_follow_mentions_of_new_types(corpus: Path) -> None:
+    gold = list(fascicle.read(corpus))
+    selection = CorpusTypes(rename={"Chemical": "Drug"})
+    for before, after in zip(gold, choose_types(gold, selection).documents, strict=True):
+        ends = [
+            (role, (source, {"Chemical": "Drug"}.get(kind, kind), spans))
+            for relation in before.relations
+            for role, (source, kind, spans) in relation.arguments
+        ]
+        assert [end for relation in after.relations for end in relation.arguments] == ends
+        assert {key for _, key in ends} <= {mention.key for mention in after.mentions}
 
 
 def test_a_relation_names_its_evidence(trained: Path, corpus: Path) -> None:

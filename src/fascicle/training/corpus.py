@@ -24,7 +24,8 @@ from msgspec.structs import replace
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.tree import path_exists
-from fascicle.core.mention import overlaps
+from fascicle.core.mention import MentionKey, overlaps
+from fascicle.core.patches import follow
 from fascicle.core.printed import as_printed
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, RecipeError, UsageError
@@ -187,6 +188,7 @@ def _change_gold(
     with another one.
     """
     gold: dict[tuple[str, object], Mention] = {}
+    now: dict[MentionKey, MentionKey] = {}
     predicted, merged = [], 0
     for mention in document.mentions:
         if mention.source != GOLD:
@@ -195,7 +197,9 @@ def _change_gold(
             name = names.get(mention.type, mention.type)
             new = mention if name == mention.type else replace(mention, type=name)
             merged += gold.setdefault((name, mention.spans), new) is not new
-    return replace(document, mentions=(*gold.values(), *predicted)), merged
+            now[mention.key] = new.key
+    relations = follow(document.relations, lambda key: now.get(key, key))
+    return replace(document, mentions=(*gold.values(), *predicted), relations=relations), merged
 
 
 def _format_counts(counts: Counter[str]) -> str:
