@@ -67,41 +67,6 @@ def _speed(of: Mapping[str, Any], name: str) -> str:
     return f"{of[name]['words_per_cpu_second']:,}{told}"
 
 
-_SCORING = {
-    "pieces_128": "8 x 128 pieces",
-    "words_128": "8 x 128 pieces, words as units",
-    "pieces_256": "8 x 256 pieces",
-}
-
-
-def contrast(results: Path) -> str:
-    """Scores and loss alone, a whole step, and memory, against the literal form."""
-    found = read_result(results, "contrast_speed")
-    if not found:
-        return NOT_RUN
-    body = [
-        [f"scores, loss and gradients, {what}, {kind.replace('_', ' ')}", *_turns(found[key][kind])]
-        for key, what in _SCORING.items()
-        for kind in ("without_dropout", "with_dropout")
-    ]
-    body.append(["whole step, 8 x 128 pieces", *_turns(found["step_128"])])
-    for pieces in (128, 256):
-        of = found[f"peak_{pieces}"]
-        cells = [
-            f"{of['fascicle_mb']:.0f} MB",
-            f"{of['literal_mb']:,.0f} MB",
-            f"{of['share']:.3f} of it",
-        ]
-        body.append([f"memory beyond the encoder, 8 x {pieces} pieces", *cells])
-    return markdown(["batch of 8, 5 types, MiniLM's size", "here", "literal form", "ratio"], body)
-
-
-def _turns(of: Mapping[str, Any]) -> list[str]:
-    low, high = of["ratio_quartiles"]
-    times = [f"{of[f'{side}_ms']:,.0f} ms" for side in ("fascicle", "literal")]
-    return [*times, f"{of['ratio']:.1f} times as fast ({low:.1f} to {high:.1f})"]
-
-
 def token_rule(results: Path) -> str:
     """Labels of names as sequences of tokens, beside the quality that the paper states."""
     found = read_result(results, token_labels.NAME)

@@ -360,13 +360,8 @@ def _leads(rows: Sequence[Row | None]) -> list[str]:
 def goals(grid: Grid, weak: Grid) -> str:
     """What the study set itself, beside what was measured."""
     results = grid.results.parent
-    speed, spent = read_result(results, "contrast_speed"), read_result(results, "binder_cost")
+    spent = read_result(results, "binder_cost")
     found = Found(weak)
-    scoring = (
-        min((speed[k]["with_dropout"]["ratio"] for k in ("pieces_128", "words_128")), default=0)
-        if speed
-        else 0
-    )
     told = [
         ("BINDER less SeqCRF, bc5cdr test F1, lower limit", "above -1.0", _lower(grid)),
         _over_matching(found, results, "raw", variant="raw"),
@@ -380,21 +375,6 @@ def goals(grid: Grid, weak: Grid) -> str:
         ),
         _matching(results, "raw", "86.4 / 51.2"),
         _matching(results, "three-casings", "92.7 / 58.1"),
-        (
-            "scores and loss against the literal form, 8 x 128",
-            "5x",
-            f"{scoring:.1f}x" if speed else NOT_RUN,
-        ),
-        (
-            "a whole step against the literal form",
-            "1.4x",
-            f"{speed['step_128']['ratio']:.1f}x" if speed else NOT_RUN,
-        ),
-        (
-            "memory of a step beyond the encoder, 8 x 256",
-            "at most 1/5",
-            f"{speed['peak_256']['share']:.3f}" if speed else NOT_RUN,
-        ),
         (
             "training against the softmax tagger, one encoder",
             "at most 1.7x",

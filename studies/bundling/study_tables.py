@@ -7,18 +7,13 @@ run``; a cell of fewer seeds than are planned says of how many it is.
 from __future__ import annotations
 
 import itertools
-import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from fascicle.training.experiments.grid import Grid
-from fascicle.training.experiments.results import read_result
-from studies.tables.grids import NOT_RUN, Row, markdown, over_seeds, rows_of
+from studies.tables.grids import Row, markdown, over_seeds, rows_of
 
 Key = tuple[str, str, str, str]  # corpus, system, variant, head
-GOALS = {"training": 1.25, "inference": 1.0}  # of a bundle, times its slower single model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,83 +170,3 @@ def others(studies: Grid, binder: Grid) -> str:
     return markdown(
         ["dev F1", "model", "bundled with", "alone", "bundled", "gain, same seeds"], body
     )
-
-
-def gradients(results: Path) -> str:
-    """Agreement of the two gradients over training, one table for each run."""
-    runs = read_result(results, "bundling-gradients").get("runs", {})
-    return "\n\n".join(_of_run(name, run) for name, run in runs.items()) or NOT_RUN
-
-
-def _of_run(name: str, run: Mapping[str, Any]) -> str:
-    first, second = run["weights"]
-    body = []
-    for line in run["epochs"]:
-        parts = line["parts"]
-        cells = [_number(line["losses"][head], 3) for head in (second, first)]
-        cells += [
-            _number(parts["encoder"]["norm_ratio"]),
-            _number(line["pull"]),
-            _quartiles(line["batch_cosines"]),
-        ]
-        body.append(
-            [
-                str(line["epoch"]),
-                *cells,
-                *(_number(parts[p]["cosine"], sign="+") for p in _ordered(parts)),
-            ]
-        )
-    ratio = f"`{second}` : `{first}`"
-    head = ["epoch", f"loss, `{second}`", f"loss, `{first}`", f"norms, {ratio}", f"pull, {ratio}"]
-    head += [
-        "cosine of single batches",
-        *(f"cosine, {part}" for part in _ordered(run["epochs"][0]["parts"])),
-    ]
-    return f"`{name}`, trained in {run.get('precision', 'bf16')}\n\n{markdown(head, body)}"
-
-
-def _ordered(parts: Mapping[str, Any]) -> list[str]:
-    """The whole encoder, the embeddings, the layers by number."""
-    return sorted(
-        parts, key=lambda part: (part != "encoder", part != "embeddings", len(part), part)
-    )
-
-
-def _quartiles(values: list[float | None]) -> str:
-    known = [value for value in values if value is not None]
-    if len(known) < 2:
-        return _number(known[0], sign="+") if known else "none"
-    low, middle, high = statistics.quantiles(known, n=4)
-    return f"{middle:+.2f} ({low:+.2f} to {high:+.2f})"
-
-
-def _number(value: float | None, digits: int = 2, *, sign: str = "") -> str:
-    return "none" if value is None else f"{value:{sign}.{digits}f}"
-
-
-def cost(results: Path) -> str:
-    """Time of a bundle against its slower single model, and the goals."""
-    found = read_result(results, "bundle-cost")
-    body = [["training epoch", *_cost(found.get("training")), f"at most {GOALS['training']}"]]
-    for model, head in (("BL-SeqNER", "softmax"), ("BL-SpanNER", "span")):
-        of = found["inference"][head] if found else None
-        body.append([f"inference, {model}", *_cost(of), f"at most {GOALS['inference']}"])
-    head_row = [
-        "time of the bundle",
-        "to the slower single model",
-        "which is",
-        "to the single model of its head",
-        "goal",
-    ]
-    return markdown(head_row, body)
-
-
-def _cost(of: Mapping[str, Any] | None) -> list[str]:
-    if not of:
-        return [NOT_RUN, "", ""]
-    own = of.get("ratio_to_same_head")
-    return [_ratio(of["ratio"]), f"`{of['slower']}`", _ratio(own) if own else ""]
-
-
-def _ratio(of: Mapping[str, float]) -> str:
-    return f"{of['median']:.2f} ({of['low']:.2f} to {of['high']:.2f})"

@@ -4,7 +4,6 @@ and of its claims.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -169,66 +168,6 @@ def filters(results: Path) -> str:
     return markdown([*head, *(f"it rejects, {where}" for where in rejects)], body)
 
 
-def agreement(results: Path) -> str:
-    """What filters without a network gain over the best vote and the best single system, both
-    chosen on dev.
-
-    Args:
-        results: the folder of results files.
-    """
-    body = []
-    for corpus in CORPORA:
-        rows = read_result(results / "combining", f"{corpus}.agreement").get("rows", {})
-        for name, found in rows.items():
-            gaps = (_gap(found[over]) for over in ("over_vote", "over_single"))
-            body.append([corpus, name, f"{100 * found['micro']['f1']:.2f}", *gaps])
-        if not rows:
-            body.append([corpus, *[MISSING] * 4])
-    return markdown(
-        ["corpus", "systems", "F1", "less the best vote", "less the best single system"], body
-    )
-
-
-def agreement_kept(results: Path) -> str:
-    """What the filters without a network keep, by the number of systems that predict a mention,
-    beside a vote.
-
-    Args:
-        results: the folder of results files.
-    """
-    body = []
-    for corpus in CORPORA:
-        rows = read_result(results / "combining", f"{corpus}.agreement").get("rows", {})
-        found = rows.get("SpanPred ∪ SEQ ∪ SeqCRF", {}).get("by_systems", {})
-        for kind, name in (("union", "all"), ("vote", "the vote"), ("filter", "the filter")):
-            counts = [f"{one['right']:,} / {one['wrong']:,}" for one in found.get(kind, [])]
-            body.append([corpus, name, *(counts or [MISSING] * 3)])
-    return markdown(
-        ["corpus", "kept by", "of one system: right / wrong", "of two", "of three"], body
-    )
-
-
-def filter_rates(results: Path) -> str:
-    """What filters taught at several rates reject of the examples held out.
-
-    Args:
-        results: the folder of results files.
-    """
-    found = read_result(results / "combining", "filter-rates").get("rates", [])
-    body = [
-        [
-            f"{one['rate']:.0e}".replace("e-0", "e-"),
-            _share(one, "tn", "fp"),
-            _share(one, "fn", "tp"),
-        ]
-        for one in found
-    ]
-    return markdown(
-        ("learning rate", "incorrect ones rejected", "correct ones rejected"),
-        body or [[MISSING] * 3],
-    )
-
-
 def _share(counts: Mapping[str, int], part: str, rest: str) -> str:
     whole = counts[part] + counts[rest]
     return f"{100 * counts[part] / whole:.0f} % of {whole:,}"
@@ -283,43 +222,3 @@ def claims(grid: Grid) -> str:
     return markdown(
         ["corpus", "system", "changed", "plain", "changed so", "difference, same seeds"], body
     )
-
-
-def seconds(results: Path) -> str:
-    """CPU seconds of whole commands beside their goals, from ``combine_speed.json``; then the
-    machine.
-
-    Args:
-        results: the folder of results files.
-    """
-    path = results / "combine_speed.json"
-    if not path.exists():
-        return markdown(("command", "goal", "TSV", "JSON Lines"), [[MISSING] * 4])
-    found = json.loads(path.read_text(encoding="utf-8"))
-    subsets = found["compare_6_subsets"]
-    wanted = (
-        ("`combine union` of 5 files", "combine_5_{}_union", "0.5 s"),
-        ("`combine majority` of 5 files", "combine_5_{}_majority", "0.5 s"),
-        (
-            f"`compare` of 6 files on gold, {subsets} subsets under each rule",
-            "compare_6_{}",
-            "30 s",
-        ),
-    )
-    body = [
-        [
-            what,
-            goal,
-            *(f"{found[name.format(form)]['median_s']:.2f} s" for form in ("tsv", "jsonl")),
-        ]
-        for what, name, goal in wanted
-    ]
-    facts, search = found["environment"], found["search"]
-    told = (
-        f"Medians of {found['repeats']} runs, {found['date']}: {found['what']}, on "
-        f"{facts['processor']}. "
-        f"The search alone, {search['combinations']} combinations of {search['systems']} "
-        "systems, is "
-        f"{search['ratio']:.1f} times faster than combining, scoring and drawing for each."
-    )
-    return f"{markdown(('command', 'goal', 'TSV', 'JSON Lines'), body)}\n\n{told}"

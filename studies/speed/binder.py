@@ -53,8 +53,16 @@ from fascicle.training.engine.loop import StepDone, precision_on
 from fascicle.training.experiments.grid import Grid, read_grid
 from fascicle.training.recogniser.parts import read_parts
 from studies.common import GRIDS, write_result
-from studies.speed.bundle import Pupil, pupil, ratio
-from studies.speed.heads import BASE, Times, gold_mentions, proposed, take_turns
+from studies.speed.heads import (
+    BASE,
+    Pupil,
+    Times,
+    gold_mentions,
+    proposed,
+    pupil,
+    ratio,
+    take_turns,
+)
 from studies.speed.per_type import OnePassPerType, PerTypePupil, spans_of
 
 GOALS = {"training": 1.7, "inference": 1.2}  # of `binder`, times the softmax tagger

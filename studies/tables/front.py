@@ -92,32 +92,6 @@ SHIPPED: Mapping[str, str] = {
 }
 
 
-def calibration() -> str:
-    """The shipped model before and after calibration: on dev, where it was fitted, and on test."""
-    value = result("calibration")
-    if not value:
-        return MISSING
-    rows = []
-    for part in ("dev", "test"):
-        for one in value[part]:
-            shares = (f"{100 * one[key]:.2f}" for key in ("precision", "recall", "f1"))
-            error = f"{100 * one['expected_calibration_error']:.2f}"
-            rows.append(
-                [
-                    part,
-                    one["name"],
-                    f"{one['mentions']:,}",
-                    error,
-                    f"{one['brier_score']:.4f}",
-                    *shares,
-                ]
-            )
-    less = value["test_f1_difference"]
-    found = f"{100 * less['estimate']:+.2f} ({100 * less['low']:+.2f} to {100 * less['high']:+.2f})"
-    head = ["bc5cdr", "", "mentions", "ECE", "Brier", "P", "R", "F1"]
-    return f"{markdown(head, rows)}\n\nF1 on test, last row less the one above, paired: {found}."
-
-
 def goals() -> str:
     """The figures that the first release set itself, beside what was measured."""
     rows = [[what, goal, measure()] for what, goal, measure in GOALS]

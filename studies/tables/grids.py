@@ -17,6 +17,7 @@ from typing import Any
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.uncertainty.intervals import Interval, bootstrap_difference
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.experiments.grid import Grid, GridRun
 from fascicle.training.experiments.hashes import recipe_hash
 from fascicle.training.experiments.results import other_conditions, read_result, stored_scores
@@ -97,14 +98,15 @@ def rows_of(grid: Grid, results: Path) -> list[Row]:
 
 def _heads(run: GridRun) -> tuple[str, ...]:
     """Of a bundle its heads, the answering one first; of a single model one without a name."""
-    if run.recipe.bundle is None:
+    recipe = run.recipe
+    if not isinstance(recipe, Recipe) or recipe.bundle is None:
         return ("",)
-    answer = run.recipe.answer()
-    return (answer, *(name for name in run.recipe.heads() if name != answer))
+    answer = recipe.answer()
+    return (answer, *(name for name in recipe.heads() if name != answer))
 
 
 def _row(runs: Sequence[GridRun], head: str, results: Path, parts: Mapping[str, Any]) -> Row:
-    suffix = f".{head}" if head not in ("", runs[0].recipe.answer()) else ""
+    suffix = f".{head}" if head and head != _heads(runs[0])[0] else ""
     there = {run.recipe.seed: (run, read_result(results, f"{run.name}{suffix}")) for run in runs}
     found = {
         seed: drawing_abstracts(v, parts)

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable, Mapping
 
 from fascicle.training.experiments.grid import Grid, read_grid
-from studies import house
 from studies.abbreviations import tables as abbreviation_tables
 from studies.best import tables as best_tables
 from studies.binder import leads as binder_leads
@@ -46,20 +45,14 @@ from studies.pretraining import record as pretraining
 from studies.six import alone as six_alone
 from studies.six import tables as six_tables
 from studies.span_typer.tables import in_words, pictures, span_typer, speed
-from studies.tables import evaluation as evaluate_tables
 from studies.tables import front
 from studies.tables import runs as run_tables
 from studies.tables import serving as serve_tables
 from studies.tables import speed as speed_tables
-from studies.tables import training as training_tables
 from studies.tables.best import best_recipes
 from studies.tables.costs import (
-    folder_output,
     head_cost,
-    inputs_cost,
     int8_heads,
-    linking_speed,
-    span_speed,
 )
 from studies.tables.grids import dev_table, grid_table
 from studies.tables.within import by_seed, by_type
@@ -152,17 +145,12 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "shipped": front.shipped,
     "goals": front.goals,
     "fast": front.fast,
-    "calibration": front.calibration,
     "environment": front.environment,
-    "span-speed": span_speed,
     "head-cost": head_cost,
     "touching": touching.table,
-    "multilabel-cost": lambda: head_cost("multilabel_cost"),
     "int8-heads": int8_heads,
-    "inputs-cost": inputs_cost,
     "inputs-seeds": lambda: by_seed(_grid("inputs"), "both"),
     "inputs-types": lambda: by_type(_grid("inputs"), "jnlpba"),
-    "folder-output": folder_output,
     "bundling-table3": _bundling(bundling_tables.published),
     "bundling-gains": _bundling(bundling_tables.gains),
     "bundling-gaps": _bundling(bundling_tables.gaps),
@@ -190,11 +178,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     },
     "families-errors": lambda: family_tables.errors(RESULTS),
     "bundling-errors": lambda: family_tables.moved(RESULTS),
-    "bundling-gradients": lambda: bundling_study_tables.gradients(RESULTS),
     **{f"{name}-cells": functools.partial(_cells, name) for name in ("parts", "six")},
     "teachers-beside": teachers_vote.table,
     **speed_tables.TABLES,
-    **training_tables.TABLES,
     **{
         f"six-{name}": functools.partial(six_tables.stored, make)
         for name, make in six_tables.TABLES.items()
@@ -208,7 +194,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
         for name, make in {
             "foreign": decision_tables.foreign,
             "corpora": decision_tables.corpora,
-            "ends": decision_tables.ends,
         }.items()
         for model in MODELS
     },
@@ -220,7 +205,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "decision-cases": decision_tables.cases,
     "decision-careful": decision_tables.careful,
     "decision-evidence": decision_tables.evidence,
-    "decision-sentences": decision_tables.sentences,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
@@ -234,7 +218,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-judging": lambda: pack_tables.judged(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
-    "linking-speed": linking_speed,
     "pack-speed": lambda: pack_tables.speed(RESULTS),
     "pack-builds": lambda: pack_tables.builds(RESULTS),
     "pack-names": lambda: pack_tables.names(RESULTS),
@@ -246,8 +229,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linking-ablation": lambda: link_tables.ablation(RESULTS),
     "linking-raw": lambda: link_tables.raw(RESULTS),
     "linking-dense": lambda: link_tables.dense(RESULTS),
-    "house": house.goals,
-    "house-speed": house.speed,
     "concepts-raw": concept_tables.raw,
     "concepts-bars": concept_tables.bars,
     "concepts-goals": concept_tables.goals,
@@ -255,11 +236,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "concepts-stated": concept_tables.stated,
     "concepts-labels": concept_tables.labels,
     "concepts-everyday": concept_tables.everyday,
-    "concepts-names": concept_tables.names,
-    "concepts-shorts": concept_tables.shorts,
-    "concepts-paths": concept_tables.paths,
-    "concepts-corrections": concept_tables.corrections,
-    "concepts-cost": concept_tables.cost,
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(HERE / "docs"),
@@ -269,7 +245,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "serving": lambda: serve_tables.measured(RESULTS),
     "curation-curve": lambda: serve_tables.curve(RESULTS),
     "curation-biored": lambda: serve_tables.curve(RESULTS, "curation-biored"),
-    "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{
         f"combining-{corpus}": functools.partial(combining_tables.combining, corpus, RESULTS)
         for corpus in combining_tables.CORPORA
@@ -277,13 +252,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "combining-chosen": lambda: combining_tables.chosen(RESULTS),
     "combining-control": lambda: combining_tables.control(RESULTS),
     "combining-filters": lambda: combining_tables.filters(RESULTS),
-    "combining-agreement": lambda: combining_tables.agreement(RESULTS),
-    "combining-agreement-kept": lambda: combining_tables.agreement_kept(RESULTS),
-    "combining-filter-rates": lambda: combining_tables.filter_rates(RESULTS),
-    "combining-seconds": lambda: combining_tables.seconds(RESULTS),
     "combining-claims": lambda: combining_tables.claims(_grid("claims")),
-    "evaluate-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.EVALUATION),
-    "doctor-speed": lambda: evaluate_tables.seconds(RESULTS, evaluate_tables.DOCTOR),
     "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),
     "binder-beside": lambda: binder_tables.beside(_grid("binder"), _grid("span-heads")),
     "binder-leads": lambda: binder_leads.leads(RESULTS),
@@ -297,7 +266,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "binder-noise": lambda: binder_tables.noise(_grid("noise"), _grid("binder")),
     "binder-noise-parts": lambda: binder_tables.noise_parts(_grid("noise")),
     "binder-cost": lambda: binder_measured.cost(RESULTS),
-    "binder-contrast": lambda: binder_measured.contrast(RESULTS),
     "binder-breakdown": lambda: binder_measured.breakdown(RESULTS),
     "binder-partly": lambda: binder_measured.partly(RESULTS),
     "binder-densities": lambda: binder_measured.densities(RESULTS),

@@ -13,7 +13,7 @@ import pytest
 from tests.support.grids import ON_DEV, both, make_grid, store, write_json
 
 from fascicle.training.experiments.grid import Grid
-from studies.bundling import gains, pooled, study_tables, tables
+from studies.bundling import gains, pooled, tables
 from studies.bundling.hierarchical import bootstrap_pooled
 from studies.tests.tables import rows
 
@@ -118,8 +118,6 @@ def test_nothing_is_run_yet(grid: Grid) -> None:
         assert ["not run" in row.values() for row in own] == [True] * 3
     found = [row["points"] for row in rows(tables.relations(grid)) if "paper" not in row[""]]
     assert set(found) == {"not run"}
-    assert "not run" in study_tables.gradients(grid.results.parent)
-    assert "not run" in study_tables.cost(grid.results.parent)
 
 
 def test_gains_have_intervals_once_they_are_computed(grid: Grid) -> None:

@@ -16,7 +16,7 @@ from fascicle.errors import InputError, OutputError
 from fascicle.formats.predictions import Prediction, read, write
 from fascicle.training.experiments.grid import read_grid
 from studies import collect_predictions as collect_predictions
-from studies.combining import agreement, gains, tables
+from studies.combining import gains, tables
 from studies.combining import measure as module
 from studies.common import GRIDS
 
@@ -223,23 +223,3 @@ def test_claims_are_differences_on_the_same_seeds(tmp_path: Path) -> None:
     rows = tables.claims(empty).splitlines()[2:]
     assert "| -10.00 (1 of 3 seeds) |" in rows[0]
     assert [row.endswith("| not run |") for row in rows] == [False, *[True] * 4]
-
-
-def test_the_filter_without_a_network(runs: Path) -> None:
-    chosen = module.choice(part(runs, "dev"))
-    found: Any = agreement.measured(part(runs, "dev"), part(runs, "test"), chosen)
-    three = found["rows"]["SpanPred ∪ SEQ ∪ SeqCRF"]
-    # who agrees tells right from wrong
-    assert three["micro"]["f1"] == three["fit"]["f1_of_unseen_dev"] == 1.0
-    assert three["over_single"]["estimate"] > 0 >= three["over_vote"]["estimate"]
-    assert set(found["rows"]) == {"SpanPred ∪ SEQ", "SpanPred ∪ SEQ ∪ SeqCRF"}
-    systems = [agreement.keys_of(said) for said in module.singles(part(runs, "test")).values()]
-    gold = {(d.id, m.type, m.spans) for d in part(runs, "test").documents for m in d.mentions}
-    union = three["by_systems"]["union"]
-    for number, counts in enumerate(union, start=1):
-        keys = {k for one in systems for k in one if sum(k in other for other in systems) == number}
-        assert counts == {"right": len(keys & gold), "wrong": len(keys - gold)}
-    assert three["by_systems"]["vote"] == [{"right": 0, "wrong": 0}, *union[1:]]
-    kept = three["by_systems"]["filter"]
-    assert sum(one["right"] for one in kept) == three["micro"]["tp"]
-    assert sum(one["wrong"] for one in kept) == three["micro"]["predicted"] - three["micro"]["tp"]

@@ -7,12 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from pathlib import Path
 
-import pytest
-
-import studies.speed.data_frames as data_frames
-from fascicle.formats import read, write
 from studies.common import HERE, RESULTS
 from studies.formats.craft_text import differences
 
@@ -41,11 +36,3 @@ def test_differences_are_classified() -> None:
         **{"same": 2, "blanks": 1, "added heading": 1, "keywords": 1, "short abstract": 1},
         **{"official alone": 1, "ours alone": 1},
     }
-
-
-def test_made_up_mentions_are_read_again(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    found = list(data_frames.documents(100))
-    write(tmp_path / "a.parquet", found)
-    assert list(read(tmp_path / "a.parquet")) == found
-    assert sum(len(one.mentions) for one in found) == 100

@@ -27,8 +27,7 @@ from fascicle.errors import ModelError, UsageError
 # cost.
 _MAX_TOKENS = 1024
 # For each thread of ONNX Runtime. A piece costs the same in batches of 256 as of 1,024 (a 6-layer,
-# 384-wide encoder in int8), and small batches have less padding: 2 % in place of 7 % on sentences
-# (benchmarks/speed/levers.py).
+# 384-wide encoder in int8), and small batches have less padding: 2 % in place of 7 % on sentences.
 TOKENS_A_THREAD = 256
 # One float32 attention table of 12 heads over this area is 24 MB.
 _MAX_AREA = 512 * 1024

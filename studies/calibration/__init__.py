@@ -1,1 +1,0 @@
-"""The shipped model before and after calibration."""
