@@ -123,6 +123,7 @@ SAFE_XML = {
     "fascicle.formats.bioc_files",
     "fascicle.formats.jats",
     "fascicle.formats.endnote",
+    "fascicle.formats.europepmc_search",
     "fascicle.formats.tei",
     "fascicle.formats.medline",
     "fascicle.formats.extraction",

@@ -203,7 +203,13 @@ _ROWS: Final = (
     _row("predictions", _PREDICTIONS, ends=".predictions.jsonl", writes="predictions"),
     _row("text", "texts with marked mentions, for people", ends=".txt", writes="textview"),
     _row("html", _HTML, ends=".html .htm", module="web_page"),
-    _row("medline", "citations of PubMed in XML", ends=".xml", reads="medline", annotated=False),
+    _row(
+        "medline",
+        "citations of PubMed or Europe PMC in XML",
+        ends=".xml",
+        reads="medline",
+        annotated=False,
+    ),
     _row(
         "citations",
         "exports of reference managers",

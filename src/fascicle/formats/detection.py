@@ -78,13 +78,14 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
                 "PubmedArticle",
                 "PubmedBookArticle",
                 "MedlineCitation",
+                "responseWrapper",  # a search of Europe PMC
             ),
             "medline",
         ),
         "collection": "bioc",
         "XMI": "cas",
         "GateDocument": "gate-xml",
-        **dict.fromkeys(("article", "pmc-articleset"), "jats"),
+        **dict.fromkeys(("article", "pmc-articleset", "articles", "PMCArticles"), "jats"),
         **dict.fromkeys(("TEI", "TEI.2", "teiCorpus"), "tei"),
         "xml": "endnote",
     }

@@ -19,7 +19,7 @@ from fascicle.text.raised import Level, Line
 # formats whose texts have no markup of their own
 WITHOUT_MARKUP: Final = ("records", "table", "xlsx", "plain")
 _STEP: Final = "markup"
-_BLOCKS: Final = "p|br|div|sec|title|li|ul|ol|list|list-item|abstract"
+_BLOCKS: Final = "p|br|div|h[1-6]|sec|title|li|ul|ol|list|list-item|abstract"
 _TAG: Final = re.compile(
     rf"(</?(?:jats:)?(?:sup|sub|inf|i|b|u|em|strong|italic|bold|sc|span|font|{_BLOCKS})(?:\s[^<>]*)?/?>)",
     re.I,

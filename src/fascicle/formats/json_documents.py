@@ -155,6 +155,7 @@ def _of_tool(
     from fascicle.formats import (  # late: most files are of no such tool
         bigbio,
         europepmc,
+        europepmc_search,
         gate,
         label_studio,
         papers,
@@ -186,6 +187,7 @@ def _of_tool(
             _ARTICLE: _of_article,
             gate.STEP: gate.from_record,
             bigbio.STEP: bigbio.from_record,
+            europepmc_search.STEP: europepmc_search.from_result,
             papers.CONTENT: papers.from_content,
         }[shape.reader]
         return make(record.value, identifier, meta=meta)

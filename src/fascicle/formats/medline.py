@@ -1,4 +1,4 @@
-"""MEDLINE and PubMed in XML: a document for each citation.
+"""MEDLINE and PubMed in XML, and searches of Europe PMC: a document for each citation.
 
 Elements: https://www.nlm.nih.gov/bsd/licensee/elements_descriptions.html. The text is the title,
 and the parts of the abstract, each with its label in front (``METHODS: ...``) and after one line
@@ -19,6 +19,7 @@ from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, Place
+from fascicle.formats import europepmc_search
 from fascicle.formats.extraction import (
     Part,
     element_text,
@@ -118,7 +119,11 @@ def read(source: Source, options: MedlineOptions, report: ReadReport) -> Iterato
     Raises:
         FormatError: no well-formed XML, or a citation without a PMID.
     """
-    for place, element in elements(source, (*_RECORDS, *_DELETED)):
+    for place, element in elements(source, (*_RECORDS, *_DELETED, europepmc_search.RESULT)):
+        if element.tag == europepmc_search.RESULT:
+            with report.aside.one():
+                yield europepmc_search.from_element(element, place)
+            continue
         if element.tag in _DELETED:
             report.deleted.setdefault(source.path, []).extend(
                 filter(None, map(element_text, element.iter("PMID")))

@@ -217,7 +217,7 @@ def _records_in(value: Any) -> Iterator[Any]:
         case {"paragraphs": [{"sentences": [{"tokens": [{"orth": _}, *_]}, *_]}, *_] as paragraphs}:
             yield from map(_of_spacy_2, paragraphs)
         case {"resultList": {"result": list(results)}}:  # a search of Europe PMC
-            yield from map(_of_europepmc, results)
+            yield from results
         case {"fields": dict(), "responses": dict()}:
             yield _of_argilla(value)
         case dict() if parts := _parts_of(value):
@@ -225,13 +225,6 @@ def _records_in(value: Any) -> Iterator[Any]:
                 yield from _records_in(part)
         case _:
             yield value
-
-
-def _of_europepmc(result: Any) -> Any:
-    """Returns a result of a search with the usual name of its abstract."""
-    if not isinstance(result, dict) or "abstractText" not in result:
-        return result
-    return {**result, "abstract": result["abstractText"]} | {"abstractText": None}
 
 
 def _of_argilla(record: dict[str, Any]) -> dict[str, Any]:

@@ -258,6 +258,9 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             also=("title",),
             id="id",
         ),
+        "europepmc-search": JsonShape(
+            reader="europepmc-search", needs=(("abstractText", str),), also=("title",), id="id"
+        ),
         "title": JsonShape(reader="title", needs=(("title", str),), also=("abstract",), id="id"),
         "abstract": JsonShape(text="abstract", id="id"),  # a dump of Semantic Scholar
     }
