@@ -14,6 +14,7 @@ from fascicle.core.document import Document
 from fascicle.errors import FormatError, InputError
 from fascicle.loading import load
 from fascicle.terms.dictionary import ENGLISH_STOP_WORDS, OWN, DictionaryEntry
+from fascicle.terms.finding import open_dictionary
 from fascicle.terms.matcher import Matcher, read_typed_names
 
 WORDS = [
@@ -158,7 +159,10 @@ def test_usual_headings_name_the_columns_and_identifiers_are_links(tmp_path: Pat
     "text",
     [
         "OWN:1\tour syndrome\n",
-        "our syndrome\tDisease\nother syndrome\tDisease\n",
+        "our syndrome\tOWN:1\n",
+        "id\tname\nOWN:1\tour syndrome\n",
+        "name\tsynonyms\nour syndrome\ttheirosis\n",
+        "our syndrome\tInstrument\nother syndrome\tInstrument\n",
         "a\tb\nc\td\ne\tf\ng\th\ni\tj\n",
     ],
 )
@@ -175,3 +179,62 @@ def test_rows_whose_cells_are_all_quoted_are_read_without_the_quotes(tmp_path: P
     )
     entries = [(one.type, one.name) for one in read_typed_names(str(tmp_path / "r.tsv"))]
     assert entries == [("Disease", 'our "old" syndrome'), ("Chemical", '"zm"')]
+
+
+SYNONYMS = [
+    ("s.tsv", "name\ttype\tsynonyms\nour syndrome\tDisease\tourosis | theirosis\n"),
+    (
+        "s.tsv",
+        "Preferred Label\tSemantic type\tSynonym(s)\nour syndrome\tDisease\tourosis;theirosis\n",
+    ),
+    ("s.tsv", "term\tcategory\tsynonym\tsynonym\nour syndrome\tDisease\tourosis\ttheirosis\n"),
+    ("s.tsv", "type\talternative_names\tname\nDisease\tourosis;theirosis\tour syndrome\n"),
+    ("s.csv", 'name,type,aliases\n"our syndrome",Disease,"ourosis;theirosis"\n'),
+    ("s.csv", "name;type;also known as\nour syndrome;Disease;ourosis|theirosis\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "content"), SYNONYMS)
+def test_names_in_a_column_of_synonyms_are_names(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    text = "Our syndrome, ourosis, theirosis."
+    assert said(tmp_path / name, text) == ["Our syndrome", "ourosis", "theirosis"]
+
+
+@pytest.mark.parametrize(
+    ("content", "curies"),
+    [
+        ("our syndrome\tDisease\nours\tDisease\n", []),
+        ("Disease\tour syndrome\tOWN:1\nDisease\tourosis\t\n", ["OWN:1"]),
+        ("OWN:1\tDisease\tour syndrome\nOWN:2\tDisease\tourosis\n", ["OWN:1"]),
+    ],
+)
+def test_the_content_of_columns_without_headings_tells_them(
+    tmp_path: Path, content: str, curies: list[str]
+) -> None:
+    (tmp_path / "l.tsv").write_text(content, encoding="utf-8")
+    mention, *_ = load(tmp_path / "l.tsv")("It is our syndrome, ourosis.")
+    assert (mention.type, mention.text) == ("Disease", "our syndrome")
+    assert [link.curie for link in mention.links] == curies
+
+
+@pytest.mark.parametrize(
+    ("content", "loss"),
+    [
+        (
+            "type\tname\tcomment\nDisease\tourosis\tnice\nDisease\t\tx\n",
+            "not read: the column comment",
+        ),
+        ("Disease\tourosis\tsome comment\nDisease\ttheirosis\t\n", "not read: the column 3"),
+        ("Disease\tourosis\nDisease\t\n", "1 row without a name was left out"),
+    ],
+)
+def test_what_is_not_read_is_said(tmp_path: Path, content: str, loss: str) -> None:
+    (tmp_path / "l.tsv").write_text(content, encoding="utf-8")
+    assert loss in open_dictionary(tmp_path / "l.tsv").summary
+
+
+def test_a_quote_over_two_lines_of_a_csv_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text('type,name\nDisease,"our\nsyndrome"\n', encoding="utf-8")
+    with pytest.raises(FormatError, match=r"l\.csv:2"):
+        load(tmp_path / "l.csv")

@@ -113,7 +113,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     if path.is_file():
         raise ModelError(
             f"{path} is a file; give the model folder that it belongs to, or a dictionary that "
-            "is called .tsv or .txt",
+            "is called .tsv, .csv or .txt",
             file=str(path),
         )
     if str(model) in plugins.plugin_names(plugins.MODELS):

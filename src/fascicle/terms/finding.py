@@ -23,7 +23,13 @@ from fascicle.settings.inputs import PACK_RULE, Case, InputFacts, Overlaps, Reco
 from fascicle.terms.dictionary import OWN
 from fascicle.terms.keys.characters import case_fits
 from fascicle.terms.keys.key import NORMALISER, key
-from fascicle.terms.matcher import Matcher, WordReader, read_dictionary, read_typed_names
+from fascicle.terms.matcher import (
+    DictionaryReport,
+    Matcher,
+    WordReader,
+    read_dictionary,
+    read_typed_names,
+)
 from fascicle.terms.overlaps import Match
 from fascicle.terms.pack.carried import PARTS, AnyPack, CarriedPack
 from fascicle.terms.pack.pack import Pack
@@ -44,8 +50,13 @@ def open_dictionary(path: Path, *, case: Case = "auto") -> Matcher:
     Raises:
         InputError: it cannot be read, or holds no name.
     """
+    report = DictionaryReport()
     return Matcher(
-        read_typed_names(str(path)), rule=OWN[case], name=stem(str(path)), content=file_sha256(path)
+        read_typed_names(str(path), report=report),
+        rule=OWN[case],
+        name=stem(str(path)),
+        content=file_sha256(path),
+        report=report,
     )
 
 

@@ -2,44 +2,154 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
+from fascicle.core.files.source import Source, read_lines
 from fascicle.core.mention import AMBIGUOUS, Link
+from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import InputError
 from fascicle.terms.dictionary import DictionaryEntry, composed
 from fascicle.terms.terms import curie
 
 HEADINGS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
-        "name": frozenset(("name", "term", "label", "surface", "synonym")),
-        "type": frozenset(("type", "category", "class")),
-        "concept": frozenset(("id", "identifier", "concept", "curie")),
+        what: frozenset(names.split(", "))
+        for what, names in {
+            "name": "name, term, label, surface, concept name, entity name, preferred name, "
+            "preferred label, preferred term, pref label, preflabel, canonical name, main name",
+            "type": "type, category, class, entity type, semantic type",
+            "concept": "id, identifier, concept, curie, concept id, class id, code",
+            "synonyms": "synonym, synonyms, synonym s, exact synonym, exact synonyms, alias, "
+            "aliases, alias es, aka, also known as, alternative name, alternative names, "
+            "alternate name, alternate names, alternative label, alternative labels, alt name, "
+            "alt names, alt label, alt labels, altlabel, altlabels, other name, other names",
+        }.items()
     }
 )
+_SIGNS: Final = re.compile(r"[\W_]+")
 _CURIE: Final = re.compile(r"[A-Za-z][\w.]*:[^\s:]+")
 _REMEDY: Final = "begin the list with a row of headings, such as type, name and id"
-_MOST: Final = 1000  # types and names that are compared
+_MOST: Final = 1000  # rows, types and names that are compared
 _FEW: Final = 5  # rows of a list that may have a type each
 
 
-def read_headings(cells: Sequence[str]) -> dict[str, int]:
-    """Returns the column of each of `HEADINGS`; nothing if this row does not name those of names
-    and types.
+def read_headings(cells: Sequence[str]) -> dict[str, list[int]]:
+    """Returns the columns of each of `HEADINGS`, of names one, whose others are synonyms; nothing
+    if this row does not name that of names and another.
 
     Args:
         cells: of the first row.
     """
-    plain = [cell.strip().lower() for cell in cells]
-    places_of = {
-        what: [at for at, cell in enumerate(plain) if cell in names]
-        for what, names in HEADINGS.items()
+    plain = [_SIGNS.sub(" ", cell.lower()).strip() for cell in cells]
+    columns = {
+        what: [at for at, cell in enumerate(plain) if cell in headings]
+        for what, headings in HEADINGS.items()
     }
-    columns = {what: places[0] for what, places in places_of.items() if len(places) == 1}
-    return columns if {"name", "type"} <= columns.keys() else {}
+    names = columns["name"] + columns["synonyms"]
+    columns |= {"name": names[:1], "synonyms": names[1:]}
+    columns = {what: places for what, places in columns.items() if places}
+    return columns if "name" in columns and len(columns) > 1 else {}
+
+
+def first_rows(path: str) -> tuple[str, list[list[str]]]:
+    """Returns the separator and the first rows of a list, a TSV or CSV.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: a binary file, another encoding.
+    """
+    lines = [line for _, line in islice(read_lines(Source(path=path)), _MOST) if line.strip()]
+    signs = "\t;," if path.lower().removesuffix(".gz").endswith(".csv") else "\t"
+    separator = next((sign for sign in signs if lines and sign in lines[0]), "\t")
+    return separator, [list(map(str.strip, split_cells(row, separator))) for row in lines]
+
+
+def split_cells(row: str, separator: str = "\t") -> list[str]:
+    """Returns the cells of a row, without the quotes that R writes around each; none if a quote
+    does not end in its row.
+    """
+    if separator != "\t":
+        try:
+            return next(csv.reader([row], delimiter=separator, strict=True), [])
+        except csv.Error:
+            return []
+    cells = row.split("\t")
+    are_quoted = all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
+    return [cell[1:-1].replace('""', '"') for cell in cells] if are_quoted else cells
+
+
+def list_columns(rows: Sequence[Sequence[str]], path: str) -> dict[str, list[int]]:
+    """Returns the columns of a list of names: by its headings, else by its content; nothing if
+    neither tells.
+
+    Args:
+        rows: the first ones.
+        path: of the list.
+
+    Raises:
+        InputError: names or identifiers without a column of types.
+    """
+    headings = read_headings(rows[0]) if rows else {}
+    columns = headings or _columns_by_content(rows)
+    if {"name", "type"} <= columns.keys():
+        return columns
+    if headings or "concept" in columns:
+        raise InputError(f"{path} has no column of types; {_REMEDY}", file=path)
+    return {}
+
+
+def unread_titles(
+    header: Sequence[Sequence[str]], columns: Mapping[str, Sequence[int]], *, titled: bool
+) -> tuple[str, ...]:
+    """Returns the titles, or else the numbers from 1, of the columns of a list that are not read.
+
+    Args:
+        header: the first row, if any.
+        columns: see `list_columns`; of types and identifiers the first one is read.
+        titled: whether the first row has titles.
+    """
+    used = {*columns.get("synonyms", ()), *(places[0] for places in columns.values())}
+    return tuple(
+        f"the column {title if titled else at + 1}"
+        for row in header
+        for at, title in enumerate(row)
+        if at not in used
+    )
+
+
+def _columns_by_content(rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """Returns the columns of `HEADINGS` in rows without any: names of known types, identifiers, and
+    names in the only other column; nothing if the rows do not tell.
+
+    Args:
+        rows: the first ones of a list.
+    """
+    if len({len(row) for row in rows}) != 1:
+        return {}
+    columns = defaultdict[str, list[int]](list)
+    for at, cells in enumerate(zip(*rows, strict=True)):
+        columns[_content(cells)].append(at)
+    return columns if all(len(places) == 1 for places in columns.values()) else {}
+
+
+def _content(cells: Sequence[str]) -> str:
+    identifiers = [cell for cell in cells if cell]
+    if identifiers and all(map(_CURIE.fullmatch, identifiers)):
+        return "concept"
+    return "type" if all(map(read_vocabulary().candidates, cells)) else "name"
+
+
+def split_synonyms(cell: str) -> Iterator[str]:
+    """Yields the names in a cell, with ``|`` or else ``;`` between them."""
+    for part in cell.split("|" if "|" in cell else ";"):
+        if text := part.strip():
+            yield text
 
 
 def check_types(entries: Iterable[DictionaryEntry], path: str) -> Iterator[DictionaryEntry]:

@@ -34,7 +34,16 @@ from fascicle.terms.dictionary import (
     composed,
     gather_names,
 )
-from fascicle.terms.headings import NameLinks, check_types, read_headings
+from fascicle.terms.headings import (
+    NameLinks,
+    check_types,
+    first_rows,
+    list_columns,
+    read_headings,
+    split_cells,
+    split_synonyms,
+    unread_titles,
+)
 from fascicle.terms.keys.forms import BREAK, Forms
 from fascicle.terms.keys.key import TokenArrays
 from fascicle.terms.overlaps import Edges, Match, best_segmentation, slices_by_document
@@ -63,6 +72,8 @@ class TsvOptions:
             there.
         alone: a row has no column but that of the name.
         concept_column: column of identifiers; ``None`` if the table has none.
+        synonym_columns: columns of further names, with ``|`` or ``;`` between them.
+        separator: between columns.
     """
 
     name_column: int = 1
@@ -73,6 +84,8 @@ class TsvOptions:
     suspect: int | None = None
     alone: bool = False
     concept_column: int | None = None
+    synonym_columns: tuple[int, ...] = ()
+    separator: str = "\t"
 
     def __post_init__(self) -> None:
         """Raises an error for invalid columns.
@@ -106,19 +119,25 @@ class DictionaryReport:
         entries: names given out.
         empty: rows left out because they have no name.
         first_empty: file and line of the first of them.
+        unread: titles of columns that are not read.
     """
 
     entries: int = 0
     empty: int = 0
     first_empty: str = ""
+    unread: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """Returns the report as sentences, for a person."""
-        sentences = [plural(self.entries, "name")]
+        return [plural(self.entries, "name"), *self.losses()]
+
+    def losses(self) -> Iterator[str]:
+        """Yields sentences on what was not read."""
         if self.empty:
             rows = plural(self.empty, "row without a name was", "rows without a name were")
-            sentences.append(f"{rows} left out (first: {self.first_empty})")
-        return sentences
+            yield f"{rows} left out (first: {self.first_empty})"
+        if self.unread:
+            yield f"not read: {', '.join(self.unread)}"
 
 
 def read_dictionary(
@@ -146,15 +165,18 @@ def read_dictionary(
     for number, line in read_lines(Source(path=path, encoding=options.encoding)):
         if options.header and number == 1:
             continue
-        cells = _cells(line)
+        cells = split_cells(line, options.separator)
         if line.strip():
             columns.check_width(cells, number)
         if not line.strip() or not cells[options.name_column].strip():
             report.empty += 1
             report.first_empty = report.first_empty or f"{path}, line {number}"
             continue
-        report.entries += 1
-        yield columns.entry(cells, number)
+        entry = columns.entry(cells, number)
+        synonyms = (name for at in options.synonym_columns for name in split_synonyms(cells[at]))
+        for name in (entry.name, *synonyms):
+            report.entries += 1
+            yield entry._replace(name=name)
     if not columns.count or not report.entries:
         raise InputError(f"{path} holds no name; give a table with one name in a row", file=path)
     columns.check_suspect()
@@ -163,34 +185,37 @@ def read_dictionary(
 def read_typed_names(
     path: str, *, report: DictionaryReport | None = None
 ) -> Iterator[DictionaryEntry]:
-    """Streams a dictionary in its plain form: ``type TAB name`` in each row, or a row of `HEADINGS`
-    that comes first.
+    """Streams a dictionary in its plain form: ``type TAB name`` in each row, columns that their
+    content tells, or a row of `HEADINGS` that comes first.
 
     Args:
-        path: the file; packed or not.
+        path: the file, a TSV or CSV; packed or not.
         report: receives the counts.
 
     Raises:
-        InputError: see ``read_dictionary`` and ``check_types``.
+        InputError: see ``read_dictionary`` and ``check_types``; there are headings, or columns of
+            identifiers, without one of types.
         FormatError: see ``read_dictionary``.
     """
-    _, first = next(read_lines(Source(path=path)), (0, ""))
-    options = TsvOptions()
-    if columns := read_headings(_cells(first)):
-        options = TsvOptions(
-            name_column=columns["name"],
-            type_column=columns["type"],
-            concept_column=columns.get("concept"),
-            header=True,
-        )
+    report = report if report is not None else DictionaryReport()
+    options = _list_options(path, report)
     return check_types(read_dictionary(path, options, report=report), path)
 
 
-def _cells(row: str) -> list[str]:
-    """Returns the cells of a row, without the quotes that R writes around each."""
-    cells = row.split("\t")
-    are_quoted = all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
-    return [cell[1:-1].replace('""', '"') for cell in cells] if are_quoted else cells
+def _list_options(path: str, report: DictionaryReport) -> TsvOptions:
+    """Returns what the columns of a list are; the report receives those that are not read."""
+    separator, rows = first_rows(path)
+    columns = list_columns(rows, path) or {"type": [0], "name": [1]}
+    options = TsvOptions(
+        name_column=columns["name"][0],
+        type_column=columns["type"][0],
+        concept_column=columns.get("concept", [None])[0],
+        synonym_columns=tuple(columns.get("synonyms", ())),
+        header=bool(rows and read_headings(rows[0])),
+        separator=separator,
+    )
+    report.unread = unread_titles(rows[:1], columns, titled=options.header)
+    return options
 
 
 def pack_dictionary(entries: Iterable[DictionaryEntry]) -> tuple[bytes, int]:
@@ -219,6 +244,7 @@ class _Columns:
     def __init__(self, path: str, options: TsvOptions) -> None:
         self.count = 0
         self._path, self._options = path, options
+        self._sign = options.separator.replace("\t", "TAB")
         last = options.name_column if options.type_column is None else options.type_column
         self._needed = 1 + max(options.name_column, last)
         self._is_of_type, self._other_type = False, ""
@@ -230,14 +256,15 @@ class _Columns:
         self.count = self.count or len(cells)
         if len(cells) < self._needed:
             raise FormatError(
-                f"{len(cells)} TAB-separated column(s), but {self._needed} are needed, such as a "
-                "type, a TAB and a name; correct the row, or name the columns that the table has",
+                f"{len(cells)} {self._sign}-separated column(s), but {self._needed} are needed, "
+                "such as a type, a TAB and a name; correct the row, or name the columns that the "
+                "table has",
                 at=Place(self._path, number),
             )
         if len(cells) != self.count:
             raise FormatError(
-                f"{len(cells)} TAB-separated columns, but the first row has {self.count}; all "
-                "rows need as many",
+                f"{len(cells)} {self._sign}-separated columns, but the first row has "
+                f"{self.count}; all rows need as many",
                 at=Place(self._path, number),
             )
         if self._options.alone and len(cells) > 1:
@@ -354,6 +381,7 @@ class Matcher(Annotator):
         reader: WordReader | None = None,
         name: str = SOURCE,
         content: str = "",
+        report: DictionaryReport | None = None,
     ) -> None:
         """Reads a dictionary to its end.
 
@@ -365,6 +393,7 @@ class Matcher(Annotator):
                 may share one.
             name: source of the mentions.
             content: hash of the dictionary, for the fingerprint.
+            report: of its reader, whose losses the summary has.
 
         Raises:
             InputError: no name is left.
@@ -372,6 +401,7 @@ class Matcher(Annotator):
         """
         self.rule, self.name, self._content = _rule(rule), name, content
         self._own = NameLinks()
+        self._report = report or DictionaryReport()
         self._reader = reader or WordReader(folded=self.rule.folded)
         self._names = gather_names(
             self._own.remember(entries), rule=self.rule, segmenter=self._reader.rules
@@ -393,13 +423,13 @@ class Matcher(Annotator):
     @property
     def summary(self) -> str:
         """What it has, for a person: how many names of which types, and how many of them have
-        identifiers.
+        identifiers, and what was not read.
         """
         linked = f", {len(self._own)} with identifiers" if len(self._own) else ""
         types = ", ".join(self.types[:_SHOWN]) + ("..." if len(self.types) > _SHOWN else "")
         return (
             f"{plural(self._own.size, 'name')} of {plural(len(self.types), 'type')} "
-            f"({types}){linked}"
+            f"({types}){linked}{''.join(f'; {loss}' for loss in self._report.losses())}"
         )
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:

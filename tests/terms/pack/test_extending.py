@@ -4,7 +4,9 @@ more.
 
 from __future__ import annotations
 
+import csv
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 import msgspec
@@ -25,6 +27,7 @@ from fascicle.terms.pack.export import KeptRules, pack_sources
 from fascicle.terms.pack.layout import SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import verify
+from fascicle.terms.sources.drafts import SourceReport
 from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 from fascicle.verbs.linker import fit_folder
 from fascicle.verbs.tasks.index_build import build_pack as build_sources
@@ -220,3 +223,33 @@ def test_priors_of_a_pack_that_is_not_careful_stay(tmp_path: Path) -> None:
     extend(tmp_path / "m", tmp_path / "own.tsv", tmp_path / "more")
     before, after = (Pack.open(tmp_path / name).names("X:1") for name in ("m", "more"))
     assert [term.prior for term in before] == [term.prior for term in after] == [0.95]
+
+
+@pytest.mark.parametrize("name", ["own.tsv", "own.csv", "own.parquet"])
+def test_synonyms_of_an_own_list_are_names_and_unread_columns_are_said(
+    tmp_path: Path, name: str
+) -> None:
+    titles = ["Preferred label", "Class ID", "Synonyms", "Semantic type", "comment"]
+    rows = [
+        ["grey fever", "X:1", "ash fever; dust, fever", "Disease", "nice"],
+        ["plinkin", "X:2", "", "Chemical", ""],
+    ]
+    if name.endswith(".parquet"):
+        arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(
+            arrow.table(dict(zip(titles, zip(*rows, strict=True), strict=True))), tmp_path / name
+        )
+    else:
+        sign = "\t" if name.endswith(".tsv") else ","
+        with (tmp_path / name).open("w", newline="") as stream:
+            csv.writer(stream, delimiter=sign).writerows([titles, *rows])
+    reports: defaultdict[str, SourceReport] = defaultdict(SourceReport)
+    build_sources(tmp_path / name, tmp_path / "pack", reports=reports)
+    pack = Pack.open(tmp_path / "pack")
+    told = {
+        pack.curie(row): {term.surface for term in pack.names(pack.curie(row))}
+        for row in range(len(pack))
+    }
+    assert told == {"X:1": {"ash fever", "dust, fever", "grey fever"}, "X:2": {"plinkin"}}
+    assert pack.concept("X:2").type == "Chemical"
+    assert "not read: comment" in reports["own"].summary()

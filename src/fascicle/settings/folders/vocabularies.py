@@ -17,11 +17,11 @@ LINKER: Final = "linker.json"  # description file of a linker
 DEFAULT_LINKER: Final = "basic"  # its pack has the same name
 AUTO: Final = "auto"  # instead of a linker: the default one, if it covers a type
 _OF_PACKS: Final = ("tokens.table", "names.concept.u4")
-_DICTIONARIES: Final = (".tsv", ".txt")
+_DICTIONARIES: Final = (".tsv", ".csv", ".txt")
 
 
 def is_dictionary(path: str | os.PathLike[str]) -> bool:
-    """True if a path is a file with the suffix ``.tsv`` or ``.txt``, compressed or not."""
+    """True if a path is a file called ``.tsv``, ``.csv`` or ``.txt``, compressed or not."""
     place = Path(path).expanduser()
     return place.is_file() and place.name.lower().removesuffix(".gz").endswith(_DICTIONARIES)
 

@@ -131,6 +131,7 @@ class SourceReport:
         first: reason -> its first place.
         labels: receives each label that is left out, with its concept and the reason; ``None`` to
             ignore them.
+        unread: titles of columns of an own list that are not read.
     """
 
     rows: int = 0
@@ -141,6 +142,7 @@ class SourceReport:
     losses: Counter[str] = field(default_factory=Counter)
     first: dict[str, Place] = field(default_factory=dict)
     labels: list[LostLabel] | None = None
+    unread: tuple[str, ...] = ()
 
     def lose(self, reason: str, place: Place) -> None:
         """Counts one loss; its reason is one of `_REASONS`."""
@@ -174,6 +176,7 @@ class SourceReport:
         sentences = [
             f"{plural(self.records, 'record')} with {plural(self.names, 'name')}, "
             f"{self.obsolete:,} obsolete"
+            f"{'; columns not read: ' * bool(self.unread)}{', '.join(self.unread)}"
         ]
         for reason in _REASONS:
             if count := self.losses[reason]:

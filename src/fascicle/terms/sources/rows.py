@@ -78,6 +78,26 @@ def open_table(
     return at, _filter(settings, report, rows, at)
 
 
+def list_rows(path: str) -> tuple[list[str], Iterator[list[str]]]:
+    """Returns the titles of a table whose first row has them, and its rows, cut as `open_table`
+    cuts them; without blanks around cells.
+
+    Raises:
+        InputError: the file cannot be opened.
+        FormatError: no Parquet; a line beyond all bounds.
+    """
+    report = SourceReport()
+    if path.endswith(".parquet"):
+        titles = parquet_columns(path)
+        at: Iterable[tuple[Place, dict[str, Any]]] = parquet_rows(path, report)
+        return titles, ([_cell(row[title]) for title in titles] for _, row in at)
+    lines = numbered_lines(path, "utf-8")
+    first = next((line for _, line in lines if isinstance(line, str)), "").lstrip("#").strip(" ")
+    separator = next((sign for sign in _SEPARATORS if sign in first), "\t")
+    rows = _cut_lines(lines, _cutter(separator), report)
+    return _header_cells(first, separator), (list(map(str.strip, row)) for _, row in rows)
+
+
 def _check_presence(
     settings: SourceSettings,
     at: Mapping[Column, int],

@@ -18,7 +18,6 @@ import msgspec
 
 from fascicle.core.arguments import validate_arguments
 from fascicle.core.files.atomic import atomic_text_writer, check_folder
-from fascicle.core.files.source import Source, read_lines
 from fascicle.errors import UsageError, add_place
 from fascicle.linking.folder import write_linker
 from fascicle.linking.gold import NAMES
@@ -34,6 +33,7 @@ from fascicle.terms.curation import (
     is_rules_table,
     read_rules,
 )
+from fascicle.terms.headings import read_headings
 from fascicle.terms.pack.builder import BuildSettings, PackSource, build
 from fascicle.terms.pack.export import KeptRules, pack_sources
 from fascicle.terms.pack.layout import KIND, PackManifest, SourceFacts
@@ -42,6 +42,7 @@ from fascicle.terms.pack.tried import build_settings, real_parts, rule_problems,
 from fascicle.terms.pack.why import COLUMNS, unsearched_labels
 from fascicle.terms.sources.drafts import SourceReport
 from fascicle.terms.sources.reading import check_hash, check_source, read_source
+from fascicle.terms.sources.rows import list_rows
 from fascicle.terms.terms import ConceptRecord, Name
 
 
@@ -118,7 +119,7 @@ _READERS: Final = (
     (r"^MRCONSO\.RRF$", "umls"),
     (r"^x?sct2_Description_", "snomed"),
 )
-_TABLES: Final = (".tsv", ".csv")
+_TABLES: Final = (".tsv", ".csv", ".txt", ".parquet")
 
 
 def _settings_of(sources: str | os.PathLike[str], kind: str, name: str) -> PackSettings:
@@ -131,7 +132,7 @@ def _settings_of(sources: str | os.PathLike[str], kind: str, name: str) -> PackS
         if kind and name != kind:
             raise UsageError(
                 f"--type is for one vocabulary, and {sources} is none whose name shows its reader; "
-                "write a TOML file with its path, reader and type"
+                "save a list of names as CSV, or write a TOML file with its path, reader and type"
             )
         return read_pack_settings(sources)
     if reader and not kind:
@@ -236,6 +237,7 @@ def _source_of(
     files = [(settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)]
     with add_place(key=f"sources.{name}"):
         hashes = tuple(check_hash(path, sha256) for path, sha256 in files if path)
+    report.unread = _unread_titles(settings) if name == _OWN else ()
     facts = SourceFacts(
         name=name,
         type=settings.type,
@@ -355,25 +357,41 @@ def _watch_rules(source: PackSource, rules: KeptRules) -> Iterator[ConceptRecord
 def _own_sources(own: str | os.PathLike[str], kind: str) -> dict[str, SourceSettings]:
     if Path(own).suffix == ".toml":
         return dict(read_pack_settings(own).sources)
-    rows = (re.split(r"[\t,;]", line.lstrip("#")) for _, line in read_lines(Source(path=str(own))))
-    titles = [title.strip() for title in next(rows, [])]
-    at = titles.index("type") if "type" in titles else len(titles)
-    types = {row[at].strip(): row[at].strip() for row in rows if len(row) > at and row[at].strip()}
+    titles, rows = list_rows(str(own))
+    columns = read_headings(titles)
+    at = next(iter(columns.get("type", ())), len(titles))
+    synonyms = columns.get("synonyms", [])
+    types: dict[str, str] = {}
+    split = ";"
+    for row in rows:
+        types |= {kind: kind for kind in row[at : at + 1] if kind}
+        if any("|" in cell for place in synonyms for cell in row[place : place + 1]):
+            split = "|"
     settings = SourceSettings(
-        path=str(own), reader="table", type=kind, types=types, columns=_own_columns(titles)
+        path=str(own), reader="table", type=kind, types=types, columns=_own_columns(titles, columns)
     )
-    return {_OWN: settings}
+    table = msgspec.structs.replace(settings.table, split=split if synonyms else "|")
+    return {_OWN: msgspec.structs.replace(settings, table=table)}
 
 
-def _own_columns(titles: Sequence[str]) -> ColumnSettings:
+def _unread_titles(settings: SourceSettings) -> tuple[str, ...]:
+    """Returns the titles of a table that is a source by its name, of columns that are not read."""
+    titles = list_rows(settings.path)[0] if settings.reader == "table" else ()
+    used = settings.columns.given().values()
+    return tuple(title for title in titles if title not in used)
+
+
+def _own_columns(titles: Sequence[str], columns: Mapping[str, Sequence[int]]) -> ColumnSettings:
     """Returns the columns of a list of own names, by their titles."""
-    columns: dict[str, Any] = {
-        "id": "concept" if "concept" in titles else "id",
-        "name": "surface" if "surface" in titles else "name",
+    first = {what: titles[places[0]] for what, places in columns.items()}
+    settings: dict[str, Any] = {
+        "id": first.get("concept", "id"),
+        "name": first.get("name", "name"),
+        "exact": tuple(titles[at] for at in columns.get("synonyms", ())),
         **{title: title for title in _ONE if title in titles},
         **{title: (title,) for title in _SEVERAL if title in titles},
     }
-    return ColumnSettings(**columns)
+    return ColumnSettings(**settings | ({"type": first["type"]} if "type" in first else {}))
 
 
 def _parts(linker: str | os.PathLike[str] | None, base: Pack) -> Sequence[LinkerPart]:
