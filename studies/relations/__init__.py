@@ -1,0 +1,1 @@
+"""What finders of relations find; ``plan.md``."""
