@@ -5,6 +5,7 @@ from the numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final
 
 from studies.papers.binder import binder
@@ -14,10 +15,11 @@ from studies.papers.row import PaperRow
 from studies.papers.tinybern2 import tinybern2
 from studies.papers.typing import typing
 
+# The rows of a paper are made once: they take seconds.
 PAPERS: Final[Mapping[str, Callable[[], list[PaperRow]]]] = {
-    "comparing": comparing,
-    "bundling": bundling,
-    "binder": binder,
-    "typing": typing,
-    "tinybern2": tinybern2,
+    "comparing": cache(comparing),
+    "bundling": cache(bundling),
+    "binder": cache(binder),
+    "typing": cache(typing),
+    "tinybern2": cache(tinybern2),
 }

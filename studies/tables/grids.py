@@ -11,6 +11,7 @@ import statistics
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +31,42 @@ Value = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A system on a corpus: its planned runs, and the results of those that are done, by seed.
+    """A system on a corpus: its planned runs, and the results of those that are done, which are
+    read when they are first asked for.
 
     Attributes:
         runs: planned.
-        found: seed -> results.
-        stale: how many results are those of another recipe.
+        results: the folder of the results.
+        parts: the abstracts of the sentences of test parts.
         head: of a bundle, the head whose results these are; empty for a single model.
     """
 
     runs: tuple[GridRun, ...]
-    found: dict[int, Value]
-    stale: int
+    results: Path
+    parts: Mapping[str, Any]
     head: str = ""
+
+    @cached_property
+    def _stored(self) -> dict[int, tuple[GridRun, Value]]:
+        is_answer = self.head == _heads(self.runs[0])[0]
+        suffix = "" if is_answer else f".{self.head}"
+        values = (read_result(self.results, f"{run.name}{suffix}") for run in self.runs)
+        pairs = zip(self.runs, values, strict=True)
+        return {run.recipe.seed: (run, value) for run, value in pairs if value}
+
+    @cached_property
+    def found(self) -> dict[int, Value]:
+        """Seed -> results."""
+        return {
+            seed: drawing_abstracts(value, self.parts)
+            for seed, (run, value) in self._stored.items()
+            if _is_current(run, value)
+        }
+
+    @property
+    def stale(self) -> int:
+        """How many results are those of another recipe."""
+        return len(self._stored) - len(self.found)
 
     @property
     def corpus(self) -> str:
@@ -93,7 +117,11 @@ def rows_of(grid: Grid, results: Path) -> list[Row]:
     for run in grid.runs:
         cells.setdefault(run.recipe.name, []).append(run)
     parts = read_result(results.parent, "abstracts").get("parts", {})
-    return [_row(runs, head, results, parts) for runs in cells.values() for head in _heads(runs[0])]
+    return [
+        Row(runs=tuple(runs), results=results, parts=parts, head=head)
+        for runs in cells.values()
+        for head in _heads(runs[0])
+    ]
 
 
 def _heads(run: GridRun) -> tuple[str, ...]:
@@ -103,18 +131,6 @@ def _heads(run: GridRun) -> tuple[str, ...]:
         return ("",)
     answer = recipe.answer()
     return (answer, *(name for name in recipe.heads() if name != answer))
-
-
-def _row(runs: Sequence[GridRun], head: str, results: Path, parts: Mapping[str, Any]) -> Row:
-    suffix = f".{head}" if head and head != _heads(runs[0])[0] else ""
-    there = {run.recipe.seed: (run, read_result(results, f"{run.name}{suffix}")) for run in runs}
-    found = {
-        seed: drawing_abstracts(v, parts)
-        for seed, (run, v) in there.items()
-        if v and _is_current(run, v)
-    }
-    stale = sum(bool(value) for _, value in there.values()) - len(found)
-    return Row(runs=tuple(runs), found=found, stale=stale, head=head)
 
 
 def grid_table(grid: Grid, results: Path) -> str:
