@@ -37,6 +37,16 @@ PAPER: Mapping[str, Mapping[str, str]] = {
         "SpanPred x SEQ x SeqCRF": "77.1 (81.9 / 72.9)",
         "Meta(SpanPred ∪ SEQ)": "78.3 (77.4 / 79.2)",
     },
+    "LivingNER": {
+        "SpanPred": "95.7 (95.4 / 96.0)",
+        "SEQ": "95.0 (94.7 / 95.3)",
+        "SeqCRF": "95.3 (95.6 / 95.0)",
+        "SpanPred ∪ SEQ": "95.2 (93.4 / 97.1)",
+        "SpanPred x SEQ": "95.5 (96.9 / 94.2)",
+        "SpanPred ∪ SEQ ∪ SeqCRF": "94.9 (92.5 / 97.4)",
+        "SpanPred x SEQ x SeqCRF": "95.7 (96.1 / 95.4)",
+        "Meta(SpanPred ∪ SEQ)": "95.7 (94.6 / 96.9)",
+    },
 }
 CORPORA: Mapping[str, str] = {
     "ncbi-disease": "NCBI-disease",

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from fascicle.core.wording import plural
 from fascicle.training.experiments.results import read_result
-from studies.binder import token_labels
+from studies.binder import borders, token_labels
 from studies.binder.paper import BREAKDOWN, DISTANT, SPEED, SUPERVISED, TABLES
 from studies.common import RESULTS
 from studies.papers.row import PaperRow
 from studies.papers.rule import DRAWN, NOT_AT_HAND, Compared, Counted, Evidence
-from studies.papers.sources import WEAK, deviation, less, minutes, proportion, rows
+from studies.papers.sources import WEAK, deviation, less, minutes, percent, proportion, rows
 from studies.tables.grids import Row
 
 PAGE: Final = "binder-tables.md"
@@ -432,30 +432,30 @@ def _cost() -> list[PaperRow]:
 
 
 def _breakdown() -> PaperRow:
-    run = (
-        read_result(RESULTS, "binder_analysis").get("runs", {}).get("genia-events-binder-nested-s1")
-    )
+    runs = read_result(RESULTS, borders.NAME).get("runs", {})
     _, start, end, _ = BREAKDOWN["GENIA"]
-    found = []
-    if run:
-        of = run["f1"]["ALL"]
-        here = 100 * (of["end"] - of["start"])
-        found = [
-            Compared(
-                what="F1 of ends less F1 of starts",
-                paper=round(end - start, 1),
-                here=here,
-                corpus="genia-events",
-                elsewhere=True,
-            )
-        ]
+    found = [
+        Compared(
+            what=f"F1 of ends less F1 of starts, {what}",
+            paper=round(end - start, 1),
+            **percent(runs[f"{corpus}-binder-nested-s1"]),
+            deviation=deviation(corpus),
+            corpus=corpus,
+            **more,
+        )
+        for what, corpus, more in (
+            ("all of GENIA", "genia", {"doubt": BY_SENTENCE}),
+            ("its documents with events", "genia-events", {"elsewhere": True}),
+        )
+        if runs
+    ]
     return PaperRow(
         what="Table 8, GENIA",
         found=tuple(found),
-        remark="The documents with events, one seed, and all types together.",
+        remark="One seed, and all types together.",
         table=f"{PAGE}#partly-correct-predictions-tables-8-and-9",
-        commands=("studies.binder.analysis",),
-        results=("binder_analysis.json",),
+        commands=("studies.binder.borders",),
+        results=(f"{borders.NAME}.json",),
     )
 
 

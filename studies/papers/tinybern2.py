@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from fascicle.training.experiments.results import read_result
@@ -132,9 +133,15 @@ def tinybern2() -> list[PaperRow]:
     ]
 
 
+@cache
+def _systems() -> Mapping[str, Any]:
+    """The scores of all systems; their file is large, and read once."""
+    return read_result(RESULTS, "six-rows").get("systems", {})
+
+
 def _scored(name: str, row: ScoredRow) -> tuple[float, float] | None:
     """F1 of a system as seqeval counts, and half the width of the interval of its strict one."""
-    systems = read_result(RESULTS, "six-rows").get("systems", {})
+    systems = _systems()
     found = (
         systems.get(name, {}).get("rows", {}).get(row.name, {}).get("given" if row.given else "raw")
     )
@@ -421,7 +428,7 @@ def _modes() -> str:
     """How far F1 of seqeval in its default mode lies from strict F1, over all rows of all
     systems.
     """
-    systems = read_result(RESULTS, "six-rows").get("systems", {})
+    systems = _systems()
     scores = [
         form for of in systems.values() for row in of["rows"].values() for form in row.values()
     ]

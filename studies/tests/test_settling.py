@@ -64,6 +64,28 @@ def test_fewer_texts_do_not_settle_it(here: float, arm: float, paper: float) -> 
             dataclasses.replace(_alone(1.2, 0.5, 0), low=None, high=None),
             "an interval, from the predictions of both systems",
         ),
+        (
+            dataclasses.replace(
+                _alone(1.2, 0.5, 0),
+                doubt="alone at 1e-4, and in the bundle at 2e-4",
+                minutes={"a": 40.0, "b": 50.0},
+            ),
+            "both runs at one rate (at most 1.5 h of training)",
+        ),
+        (
+            dataclasses.replace(_alone(1.2, 0.5, 0), doubt="the paper states no split"),
+            "the split of the paper, which it does not state",
+        ),
+        (
+            dataclasses.replace(
+                _alone(1.2, 0.5, 0), low=None, high=None, minutes={"a": 10.0, "b": 20.0}
+            ),
+            "an interval, from the predictions of both systems (at most 0.5 h of training)",
+        ),
+        (
+            dataclasses.replace(_alone(1.2, 1.5, 0), seeds=3, minutes={"a": 60.0}),
+            "1.9 times the texts and seeds (about 1.0 h of training), since these allow ±1.5",
+        ),
     ],
 )
 def test_words(one: Compared, words: str) -> None:
@@ -76,6 +98,11 @@ def test_every_open_row_says_what_would_settle_it() -> None:
     assert all(row.settling() for row in rows)
     assert all(row.needs for row in rows if row.settling() == "the file" and not row.found)
     assert {row.state for row in rows} >= {NOT_AT_HAND, REPRODUCED}
+
+
+def test_every_doubt_has_what_takes_it_away() -> None:
+    rows = [row for rows in _PAPERS.values() for row in rows]
+    assert not [row.what for row in rows if "its doubt" in row.settling()]
 
 
 def test_each_paper_has_claims_and_all_rows_are_counted() -> None:
