@@ -85,7 +85,7 @@ class Record:
         tokens = self.field(self.shape.tokens, list)
         nested = tokens if tokens and all(isinstance(part, list) for part in tokens) else [tokens]
         for sentence in nested:
-            if not all(isinstance(token, str) and token for token in sentence):
+            if not (set(map(type, sentence)) <= {str} and all(sentence)):
                 raise self.error(
                     f"the tokens in {self.shape.tokens!r} must be strings, none of them empty"
                 )
@@ -98,7 +98,7 @@ class Record:
             ValueError: a number without a name, or a bare type with a prefix.
         """
         tags: list[Any] = self.field(self.shape.tags, list)
-        is_text = all(isinstance(tag, str) for tag in tags)
+        is_text = set(map(type, tags)) <= {str}
         if len(tags) != length:
             raise self.error(f"{len(tags)} tags for {length} tokens; give one tag for each token")
         if not (is_text or self.shape.tag_names):
@@ -151,10 +151,13 @@ class Record:
         ]
 
     def _mention(self, entity: Any) -> RawMention:
+        more, lengths = self._ends
+        if _is_plain(entity) and entity[2]:  # sooner than what follows
+            first, last, kind = entity
+            return RawMention(((first, last + more + first * lengths),), kind, None, {}, None)
         pairs, kind, stated, facts, name = self._stated_mention(entity)
         if not isinstance(kind, str) or not kind or not all(map(_is_pair, pairs)):
             raise self._mention_error(entity)
-        more, lengths = self._ends
         ranges = tuple([(first, last + more + first * lengths) for first, last in pairs])
         text = stated if isinstance(stated, str) else None
         return RawMention(ranges, kind, text, facts, name)
@@ -280,6 +283,15 @@ def _score(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return {}
     return {"score": float(value)} if 0 <= value <= 1 else {"attributes": ((name, str(value)),)}
+
+
+def _is_plain(entity: Any) -> bool:
+    return (
+        type(entity) is list
+        and len(entity) == 3
+        and type(entity[0]) is type(entity[1]) is int
+        and type(entity[2]) is str
+    )
 
 
 def _is_pair(value: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
@@ -40,13 +41,18 @@ def _detect_shape(record: Mapping[str, Any]) -> str:
     If no shape fits the types of the fields, their names decide, so that the reader can report the
     error.
     """
-    likely = {name: shape for name, shape in SHAPES.items() if shape.deciding[0][0] in record}
+    likely = _likely_shapes(tuple(record))
     names = chain(
-        (name for name, shape in likely.items() if _fits(record, shape)),
-        (name for name, shape in likely.items() if _has_fields(record, shape)),
+        (name for name in likely if _fits(record, SHAPES[name])),
+        (name for name in likely if _has_fields(record, SHAPES[name])),
     )
     name = next(names, "")
     return "" if name in ("title", "abstract") and _has_longer_text(record) else name
+
+
+@lru_cache(maxsize=256)  # most records of a file have the same fields
+def _likely_shapes(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name, shape in SHAPES.items() if shape.deciding[0][0] in fields)
 
 
 def _has_longer_text(record: Mapping[str, Any]) -> bool:

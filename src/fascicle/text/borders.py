@@ -108,7 +108,7 @@ def list_items(text: str) -> Iterator[ListItem]:
     flat, start = text.replace("\r\n", " \n"), 0
     for line_end in _LINE_ENDS:
         flat = flat.replace(line_end, "\n")
-    if "\n" not in flat:
+    if flat.count("\n") == 2 * flat.count("\n\n"):  # each line is a paragraph
         return
     for end, following in [
         *(empty.span() for empty in _EMPTY.finditer(flat)),

@@ -28,7 +28,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import itemgetter
 from types import MappingProxyType
 
@@ -176,13 +176,18 @@ def sentences(text: str) -> tuple[Span, ...]:
         space lies in one.
     """
     cuts = sorted({0, len(text), *_layout_cuts(text), *_stop_cuts(text)})
-    trimmed = (_trim(text, start, end) for start, end in pairwise(cuts))
-    return tuple((start, end) for start, end in trimmed if start < end)
+    return tuple(_trimmed(cuts, text))
 
 
-def _trim(text: str, start: int, end: int) -> Span:
-    piece = text[start:end]
-    return end - len(piece.lstrip()), start + len(piece.rstrip())
+def _trimmed(cuts: Sequence[int], text: str) -> Iterator[Span]:
+    """Yields the stretches of text between cuts, without white space at their ends."""
+    for start, end in pairwise(cuts):
+        if text[start].isspace():
+            start = end - len(text[start:end].lstrip())
+        if text[end - 1].isspace():
+            end = start + len(text[start:end].rstrip())
+        if start < end:
+            yield start, end
 
 
 def _layout_cuts(text: str) -> Iterator[int]:
@@ -325,19 +330,22 @@ def all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
     """
     text, whole, end = document.text, list[Span](), 0
     cuts = sorted(borders(document))
-    if not cuts and document.sentences is None:
-        return rules.sentences(text)
-    for span in (*(document.sentences or ()), (len(text), len(text))):
-        for first, last in rules.sentences(text[end : span[0]]):
-            start, stop = end + first, end + last
-            if inner := cuts[bisect_right(cuts, start) : bisect_left(cuts, stop)]:
-                parts = (_trim(text, *part) for part in pairwise((start, *inner, stop)))
-                whole += [part for part in parts if part[0] < part[1]]
-            elif start < stop:
-                whole.append((start, stop))
+    if document.sentences is None:
+        return _divided(rules.sentences(text), cuts, text)
+    for span in (*document.sentences, (len(text), len(text))):
+        between = rules.sentences(text[end : span[0]])
+        whole += _divided([(end + first, end + last) for first, last in between], cuts, text)
         whole.append(span)
         end = span[1]
     return tuple(whole[:-1])
+
+
+def _divided(spans: Sequence[Span], cuts: Sequence[int], text: str) -> tuple[Span, ...]:
+    """Returns the parts of spans between cuts, without white space at their ends."""
+    inner = [cut for cut in cuts if (at := bisect_left(spans, (cut, 0))) and cut < spans[at - 1][1]]
+    if not inner:
+        return tuple(spans)
+    return tuple(_trimmed(sorted({*chain(*spans), *inner}), text))
 
 
 def sentence_parts(text: str, sentences: Sequence[Span], most: int) -> Iterator[Span]:
