@@ -8,7 +8,7 @@ import asyncio
 import re
 import zlib
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from itertools import chain
 from pathlib import Path
@@ -18,13 +18,14 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
-from fascicle.errors import UsageError
+from fascicle.errors import FormatError, Place, UsageError
 from fascicle.formats.catalogue import Format, format_named
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import OLDER, twice_named
 from fascicle.settings.base import in_words
 from fascicle.settings.serving import ServeSettings
+from fascicle.terms.curation import HEADER, CurationRule, make_rule
 
 SLOWEST: Final = (
     # minimum bytes per second from a client, or to it, in addition to the allowed seconds of
@@ -282,6 +283,23 @@ def _names_in(request: Request, *names: str) -> list[str]:
     """Returns the values of parameters, which may be repeated, or have commas between them."""
     lists = chain.from_iterable(map(request.query_params.getlist, names))
     return [value for value in ",".join(lists).split(",") if value]
+
+
+def rules_of(rows: Sequence[Mapping[str, str]]) -> Iterator[CurationRule]:
+    """Yields the rules of rows of curation.
+
+    Raises:
+        ProblemError: a row is none.
+    """
+    for number, row in enumerate(rows, start=1):
+        if unknown := sorted(row.keys() - {*HEADER}):
+            raise ProblemError(
+                422, f"row {number} has the column {unknown[0][:100]!r}; give {', '.join(HEADER)}"
+            )
+        try:
+            yield make_rule({"action": "", "surface": "", **row}, Place("row", number))
+        except FormatError as error:
+            raise ProblemError(422, str(error)) from None
 
 
 def media_type(request: Request, offered: Sequence[str]) -> str:

@@ -1,25 +1,151 @@
 """Names in the page: why one is found, what a row changes in open documents, keep and undo, by keys
-alone.
+alone; in the browser, and on a service with decisions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.serving.page.browsing import Opened, press, until
+from standing import Standing, standing
+from tests.serving.page.browsing import Opened, opener, press, until
+from tests.serving.page.project import ROLES, Team
 from tests.serving.page.test_safety import overflow
 from tests.support.axe import violations
+
+from fascicle.serving.server import PipelineOpener
+from fascicle.serving.tokens import add_token, read_tokens
+from fascicle.settings.serving import Project, ServeSettings
+from fascicle.terms.curation import read_rules
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.slow, pytest.mark.loopback]
 TEXT = {"id": "a", "text": "Lithium can cause tremor, or a shaky upset.", "mentions": []}
 
 
+@pytest.fixture(scope="module")
+def without(small: Path) -> Iterator[Standing]:
+    """A service that keeps no decisions."""
+    with standing({"small": PipelineOpener(given=str(small))}, ServeSettings()) as service:
+        yield service
+
+
+@pytest.fixture
+def alone(browser: Browser, without: Standing) -> Iterator[Opened]:
+    """Opens the page of a service that keeps no decisions."""
+    yield from opener(browser, without)
+
+
+@pytest.fixture(scope="module")
+def members(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+    """A service of a project, whose pipeline has a pack."""
+    folder = tmp_path_factory.mktemp("members")
+    tokens = {name: add_token(folder / "tokens.json", name, role) for name, role in ROLES.items()}  # type: ignore[arg-type]
+    settings = ServeSettings(
+        curation=str(folder / "decisions.sqlite"),
+        tokens=read_tokens(folder / "tokens.json"),
+        project=Project(name="Trial", curators=("Ada", "Ben")),
+        open_page=True,
+    )
+    with standing({"small": PipelineOpener(given=str(small))}, settings) as service:
+        yield Team(service, tokens)
+
+
+def silence(page: Page, surface: str) -> None:
+    """Keeps a row that silences a name."""
+    page.fill("#names-name", surface)
+    press(page, "Enter")
+    page.wait_for_selector("#names-about .link")
+    page.select_option("#names-action", "ner_off")
+    page.click("#names-try")
+    page.wait_for_selector("#names-keep")
+    page.click("#names-keep")
+
+
+def kept(page: Page, words: str) -> None:
+    """Waits until the list of rows has some words."""
+    until(page, "words => document.getElementById('names-rows').textContent.includes(words)", words)
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_rows_of_a_project_are_kept_on_the_service(
+    browser: Browser, members: Team, axe: str, width: int, tmp_path: Path
+) -> None:
+    opening = opener(browser, members.service)
+    open_page = next(opening)
+    ada = open_page(TEXT, token=members.tokens["Ada"], width=width)
+    ada.click("#names")
+    silence(ada, "Tremor")
+    kept(ada, "1 row kept on this service")
+    kept(ada, "kept by Ada, 20")
+    assert violations(ada, axe) == []
+    assert not overflow(ada)
+
+    ben = open_page(TEXT, token=members.tokens["Ben"], width=width)
+    ben.click("#names")
+    kept(ben, "ner_off · Tremor")
+    assert ben.locator("#names-rows button", has_text="Undo").count() == 0
+    silence(ben, "Pain")
+    kept(ben, "2 rows kept on this service")
+    assert ben.locator("#names-rows button", has_text="Undo").count() == 1
+
+    rea = open_page(token=members.tokens["Rea"], width=width)
+    rea.click("#names")
+    kept(rea, "2 rows kept on this service")
+    with rea.expect_download() as loading:
+        rea.click("#names-save")
+    loading.value.save_as(tmp_path / "rules.tsv")
+    rules = read_rules([str(tmp_path / "rules.tsv")])
+    assert [(rule.action, rule.surface, rule.note[:11]) for rule in rules] == [
+        ("ner_off", "Tremor", "kept by Ada"),
+        ("ner_off", "Pain", "kept by Ben"),
+    ]
+    undo = rea.locator("#names-rows button", has_text="Undo").first
+    undo.click()
+    kept(rea, "1 row kept")
+    undo.click()
+    until(rea, "!document.getElementById('names-rows').textContent")
+    assert violations(rea, axe) == []
+    next(opening, None)
+
+    steps = members.ask("Rea", "GET", "/v1/curation/names").json["steps"][-4:]
+    assert [step["who"] for step in steps] == ["Ada", "Ben", "Rea", "Rea"]
+    assert [step.get("undoes") for step in steps[2:]] == [step["number"] for step in steps[:2]]
+
+
+def test_rows_that_others_keep_meanwhile_are_seen(browser: Browser, members: Team) -> None:
+    opening = opener(browser, members.service)
+    open_page = next(opening)
+    ada = open_page(TEXT, token=members.tokens["Ada"], fails="409")
+    ada.click("#names")
+    ada.fill("#names-name", "Tremor")
+    press(ada, "Enter")
+    ada.select_option("#names-action", "ner_off")
+    ada.click("#names-try")
+    ada.wait_for_selector("#names-keep")
+    ben = open_page(TEXT, token=members.tokens["Ben"])
+    ben.click("#names")
+    silence(ben, "Pain")
+    kept(ben, "1 row kept")
+    ada.click("#names-keep")
+    ada.wait_for_selector("#names-changes .notice")
+    assert "others have decided about names" in ada.inner_text("#names-changes")
+    ada.click("#names-try")
+    ada.wait_for_selector("#names-keep")
+    ada.click("#names-keep")
+    kept(ada, "2 rows kept")
+    next(opening, None)
+
+
 @pytest.mark.parametrize("width", [375, 1280])
 def test_a_name_is_added_seen_kept_and_undone(
-    opened: Opened, axe: str, width: int, tmp_path: Path
+    alone: Opened, axe: str, width: int, tmp_path: Path
 ) -> None:
-    page = opened(TEXT, width=width)
+    page = alone(TEXT, width=width)
     page.locator("#text").click()
     press(page, "Shift+N")
     page.keyboard.type("shaky upset")
@@ -44,7 +170,7 @@ def test_a_name_is_added_seen_kept_and_undone(
     assert not overflow(page)
 
     press(page, "Enter")  # the focus is on Keep
-    assert "1 row kept" in page.inner_text("#names-rows")
+    kept(page, "1 row kept in this browser")
     page.locator("#names-why").click()
     until(page, "document.getElementById('names-about').textContent.includes('is found in texts.')")
     with page.expect_download() as loading:
@@ -53,7 +179,7 @@ def test_a_name_is_added_seen_kept_and_undone(
     header, row = (tmp_path / "rules.tsv").read_text().splitlines()
     assert header == "action\tsurface\tsource\tconcept\tcase\tnote"
     assert row.startswith("add\tshaky upset\t\tMESH:")
-    page.click("#names-undo")
+    page.locator("#names-rows button", has_text="Undo").click()
     until(page, "!document.getElementById('names-rows').textContent")
 
 

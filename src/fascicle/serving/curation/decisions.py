@@ -17,12 +17,20 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Fragments, Link, Mention, MentionKey
 from fascicle.core.patches import follow
+from fascicle.terms.curation import HEADER, CurationRule
 
 _Verdict = Literal["", "accepted", "changed", "rejected", "added"]
 ADDED: Final = "added-"  # prefix of items that are not mentions of the document
 _KEY: Final[msgspec.json.Decoder[MentionKey]] = msgspec.json.Decoder(MentionKey)
 _PER: Final = 1_000  # characters for which uncertainty is counted
 _MOST_TYPE: Final = 200  # characters
+NAMES: Final = (
+    ""  # id of the document without text whose steps keep rows of curation for term packs
+)
+Rows = Annotated[
+    tuple[dict[str, Annotated[str, msgspec.Meta(max_length=1_000)]], ...],
+    msgspec.Meta(max_length=1_000),
+]
 
 
 class After(
@@ -106,6 +114,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         undoes: number of the step that it undoes.
         finished: whether the document is finished.
         remark: about the document or a mention.
+        rows: of curation, by the columns of `fascicle.terms.curation`; of `NAMES` alone.
         version: in a project, the curator whose version it is about; empty for what is reviewed,
             ``None`` for `who`.
     """
@@ -117,6 +126,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     undoes: int | None = None
     finished: bool | None = None
     remark: Remark | None = None
+    rows: Rows = ()
     version: str | None = None
 
 
@@ -316,14 +326,11 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
     Raises:
         ValueError: with a sentence for users.
     """
-    parts = (step.edits or None, step.undoes, step.finished, step.remark)
-    if sum(part is not None for part in parts) != 1:
-        raise ValueError(
-            "a step has edits, or undoes, or finished, or a remark, and only one of them"
-        )
-    if step.undoes is not None and (step.undoes, step.who) not in {
-        (earlier.number, earlier.who) for earlier in active(steps)
-    }:
+    _check_parts(document, step)
+    if step.undoes is not None and not any(
+        step.undoes == earlier.number and (step.who == earlier.who or document.id == NAMES)
+        for earlier in active(steps)
+    ):
         raise ValueError(
             f"the step {step.undoes} is none of {step.who} that counts for this document; undo "
             "one that does"
@@ -338,6 +345,19 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
                 f"a mention ends at {after.mention.end}, and the text has "
                 f"{len(document.text)} characters; offsets are code points"
             )
+
+
+def _check_parts(document: Document, step: Step) -> None:
+    parts = (step.edits or None, step.undoes, step.finished, step.remark, step.rows or None)
+    if sum(part is not None for part in parts) != 1:
+        raise ValueError(
+            "a step has edits, or undoes, or finished, or a remark, or rows, and only one of them"
+        )
+    if step.undoes is None and bool(step.rows) != (document.id == NAMES):
+        raise ValueError(
+            "rows are about no document, and all else is about one; give only rows "
+            "with an empty document"
+        )
 
 
 def _check_remark(remark: Remark, document: Document, steps: Sequence[Step]) -> None:
@@ -379,6 +399,11 @@ def check_type(name: str) -> None:
             f"the type {name[:50]!r} is not allowed; give 1 to {_MOST_TYPE} characters, without "
             "line breaks and other characters that do not show"
         )
+
+
+def rule_row(rule: CurationRule) -> dict[str, str]:
+    """Returns a rule as a row of `Step`: what it says, by column."""
+    return {column: value for column in HEADER if (value := getattr(rule, column))}
 
 
 def gold_document(decided: Decided, *, beside: bool = False) -> Document:

@@ -17,6 +17,8 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from fascicle.serving.curation.decisions import NAMES
+
 _DOCUMENTS: Final = 0  # place of the end of the chain of documents, whose places begin at 1
 APPLICATION: Final = 0x46736363  # "Fscc": other databases are left alone
 VERSION: Final = 2
@@ -151,6 +153,17 @@ def document_places(connection: sqlite3.Connection) -> range:
     )  # a damaged place may be any number
 
 
+def text_places(connection: sqlite3.Connection) -> list[int]:
+    """Returns the places of documents with texts: all but that of `NAMES`."""
+    names = None
+    try:
+        query = "SELECT max(place) FROM documents WHERE id = ?"
+        (names,) = connection.execute(query, (NAMES,)).fetchone()
+    except sqlite3.DatabaseError as error:
+        _describe(error)
+    return [place for place in document_places(connection) if place != names]
+
+
 def document_at(connection: sqlite3.Connection, place: int) -> DocumentRow:
     """Returns the row of a document.
 
@@ -177,7 +190,10 @@ def document_steps(connection: sqlite3.Connection, owner: DocumentRow) -> tuple[
     empty for nothing.
     """
     steps: list[StepRow] = []
-    description, before = f"document {owner.place} ({owner.id[:100]})", owner.hash
+    description, before = (
+        f"document {owner.place} ({owner.id[:100] or 'rows of names'})",
+        owner.hash,
+    )
     query = f"SELECT {', '.join(StepRow._fields)} FROM steps WHERE document = ? ORDER BY number"
     try:
         for row in map(StepRow._make, connection.execute(query, (owner.place,))):
@@ -291,5 +307,7 @@ def has_versions(connection: sqlite3.Connection) -> bool:
 def version_names(connection: sqlite3.Connection) -> set[str]:
     """Returns the names of all versions that intact steps are about."""
     query = """SELECT DISTINCT coalesce(json_extract(told, '$.version'), who)
-        FROM (SELECT who, CAST(content AS TEXT) AS told FROM steps) WHERE json_valid(told)"""
-    return {str(name) for (name,) in connection.execute(query)}
+        FROM (SELECT who, CAST(content AS TEXT) AS told FROM steps
+            WHERE document NOT IN (SELECT place FROM documents WHERE id = ?))
+        WHERE json_valid(told)"""
+    return {str(name) for (name,) in connection.execute(query, (NAMES,))}

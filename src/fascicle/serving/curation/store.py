@@ -22,7 +22,7 @@ from fascicle.core.document import Document
 from fascicle.core.files.temporary import lock
 from fascicle.errors import InputError, OutputError
 from fascicle.serving.curation import rows
-from fascicle.serving.curation.decisions import Edit, Remark, Step, check
+from fascicle.serving.curation.decisions import NAMES, Edit, Remark, Rows, Step, check
 from fascicle.serving.curation.rows import DamagedError, DocumentRow, StepRow
 
 _T = TypeVar("_T")
@@ -39,6 +39,7 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     undoes: int | None = None
     finished: bool | None = None
     remark: Remark | None = None
+    rows: Rows = ()
     version: str | None = None
 
 
@@ -52,7 +53,7 @@ class GivenStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """A step to save.
 
     Attributes:
-        document: id of the document.
+        document: id of the document; empty for rows.
         id: by which the step is saved once, however often it is sent.
         who: the curator.
         after: number of the last step about the document that the curator has seen; 0 for none.
@@ -60,6 +61,7 @@ class GivenStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         undoes: see above.
         finished: see above.
         remark: see above.
+        rows: see above.
         version: see above.
     """
 
@@ -71,6 +73,7 @@ class GivenStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     undoes: Number | None = None
     finished: bool | None = None
     remark: Remark | None = None
+    rows: Rows = ()
     version: str | None = None
 
 
@@ -196,10 +199,7 @@ class Store:
                     "SELECT text_hash FROM documents WHERE id = ?", (document.id,)
                 ).fetchone()
                 if row is None:
-                    rows.append_document(
-                        connection,
-                        DocumentRow(0, document.id, digest, codec.encode(document), who, _now()),
-                    )
+                    _append_document(connection, document, who, digest)
                 elif row[0] != digest:
                     raise ConflictError(
                         f"a document {document.id[:200]!r} with another text is curated here; "
@@ -210,7 +210,8 @@ class Store:
     def count(self) -> int:
         """Returns the number of documents."""
         with self._lock:
-            return int(self._connection.execute("SELECT count(*) FROM documents").fetchone()[0])
+            query = "SELECT count(*) FROM documents WHERE id != ?"
+            return int(self._connection.execute(query, (NAMES,)).fetchone()[0])
 
     @property
     def has_versions(self) -> bool:
@@ -223,6 +224,17 @@ class Store:
         """Names of all versions, see `rows.version_names`."""
         with self._lock:
             return rows.version_names(self._connection)
+
+    def names(self) -> tuple[Step, ...]:
+        """Returns all steps that keep rows of curation, or take them back.
+
+        Raises:
+            DamagedError: one is damaged.
+        """
+        try:
+            return self.document(NAMES).steps
+        except UnknownDocumentError:
+            return ()
 
     def document(self, name: str) -> Kept:
         """Returns a document with its steps.
@@ -249,7 +261,7 @@ class Store:
         those with damage.
         """
         with self._lock:
-            places = rows.document_places(self._connection)
+            places = rows.text_places(self._connection)
         for place in places:
             with self._lock, suppress(DamagedError):
                 yield read_kept(self._connection, place)
@@ -264,7 +276,7 @@ class Store:
                 taken from here.
         """
         with self._lock:
-            places = rows.document_places(self._connection)
+            places = rows.text_places(self._connection)
             ends: dict[int, int] = dict(
                 self._connection.execute("SELECT document, number FROM ends")
             )
@@ -307,7 +319,7 @@ class Store:
             ValueError: the step does not apply to the document.
         """
         with self._writing() as connection:
-            record = self.document(new.document)
+            record = self._about(new)
             content = _content_of(new)
             if (saved := self._saved(new.id)) is not None:
                 if (
@@ -322,8 +334,9 @@ class Store:
             document, steps = view(record, new)
             last = steps[-1].number if steps else 0
             if last != new.after:
+                about = "this document" if document.id else "names"
                 raise ConflictError(
-                    "others have decided about this document in the meantime; look at it again"
+                    f"others have decided about {about} in the meantime; look at it again"
                 )
             step = _step(StepRow(last + 1, 0, new.id, new.who, _now(), content))
             check(document, steps, step)
@@ -333,10 +346,27 @@ class Store:
             row = rows.append_step(connection, StepRow(0, place, new.id, new.who, step.at, content))
             return msgspec.structs.replace(step, number=row.number)
 
+    def _about(self, new: GivenStep) -> Kept:
+        """Returns what a step is about; the first rows make their place."""
+        try:
+            return self.document(new.document)
+        except UnknownDocumentError:
+            if new.document != NAMES:
+                raise
+            _append_document(self._connection, Document(id=NAMES, text=""), new.who)
+            return self.document(NAMES)
+
     def _saved(self, name: str) -> Step | None:
         query = f"SELECT {', '.join(StepRow._fields)} FROM steps WHERE id = ?"
         row = self._connection.execute(query, (name,)).fetchone()
         return None if row is None else _step(StepRow(*row))
+
+
+def _append_document(
+    connection: sqlite3.Connection, document: Document, who: str, digest: str = ""
+) -> None:
+    content = codec.encode(document)
+    rows.append_document(connection, DocumentRow(0, document.id, digest, content, who, _now()))
 
 
 def read_kept(connection: sqlite3.Connection, place: int) -> Kept:

@@ -16,7 +16,7 @@ from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.outputs import write
 from fascicle.serving.curation import rows
-from fascicle.serving.curation.decisions import Decided, gold_document
+from fascicle.serving.curation.decisions import NAMES, Decided, gold_document
 from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import (
     check_version,
@@ -53,10 +53,9 @@ def verify(path: str | os.PathLike[str]) -> Verified:
         documents = steps = 0
         for place in rows.document_places(connection):
             with suppress(DamagedError):
-                steps_of_document, damage = rows.document_steps(
-                    connection, rows.document_at(connection, place)
-                )
-                documents += not damage
+                row = rows.document_at(connection, place)
+                steps_of_document, damage = rows.document_steps(connection, row)
+                documents += not damage and row.id != NAMES
                 steps += 0 if damage else len(steps_of_document)
         return Verified(
             documents=documents, steps=steps, damages=tuple(rows.find_damages(connection))
@@ -94,7 +93,7 @@ def repair(
             with suppress(DamagedError):
                 row = rows.document_at(connection, place)
                 copy = rows.append_document(new, row)
-                documents += 1
+                documents += row.id != NAMES
                 for step in rows.document_steps(connection, row)[0]:
                     rows.append_step(new, step._replace(document=copy.place))
                     steps += 1
@@ -194,7 +193,7 @@ def export(
             raise UsageError(f"{path} has versions of several curators; give project=FILE")
         damages = tuple(rows.find_damages(connection))
         strangers = uncounted(rows.version_names(connection), settings) if settings else ()
-        for place in rows.document_places(connection):
+        for place in rows.text_places(connection):
             with suppress(DamagedError):
                 decided += decided_by(read_kept(connection, place), settings, version)
     exported = [document for document in decided if document.finished or unfinished or decisions]

@@ -18,6 +18,7 @@ from fascicle.core.document import Document
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Fragments, Mention, MentionKey
 from fascicle.serving.curation.decisions import (
+    NAMES,
     Decided,
     Item,
     Step,
@@ -26,7 +27,7 @@ from fascicle.serving.curation.decisions import (
     decided_ids,
     find_verdict,
 )
-from fascicle.serving.curation.store import GivenStep, Kept
+from fascicle.serving.curation.store import GivenStep, Kept, shared_by_all
 from fascicle.serving.problems import ProblemError
 from fascicle.settings.serving import NamedToken, Project
 
@@ -284,6 +285,27 @@ class Versions:
                     403, "only reviewers can review, and open versions of others again"
                 )
         return self.shown(name)
+
+
+def changed_by(record: Kept, new: GivenStep, who: NamedToken, project: Project | None) -> Kept:
+    """Returns what a step of somebody is about.
+
+    Args:
+        record: the document, or the names of term packs, with all steps.
+        new: the step.
+        who: by their token.
+        project: without one, all share their decisions.
+
+    Raises:
+        ProblemError: they may not change it.
+        ValueError: the step is about a version, and there are none.
+    """
+    if project is not None and new.document != NAMES:
+        return Versions(record, project).changed_by(who, new)
+    own = {step.number for step in record.steps if step.who == new.who}
+    if new.document == NAMES and not (new.undoes in {None, *own} or who.may("reviewer")):
+        raise ProblemError(403, "only reviewers take back rows of others; undo one of yours")
+    return shared_by_all(record, new)
 
 
 def decided_by(record: Kept, project: Project | None, version: str) -> tuple[Decided, ...]:

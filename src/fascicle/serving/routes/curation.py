@@ -24,9 +24,17 @@ from fascicle.serving.content import (
     plain_name,
     query_value,
     read_json,
+    rules_of,
     save_content,
 )
-from fascicle.serving.curation.decisions import Decided, Step, apply_steps, gold_document
+from fascicle.serving.curation.decisions import (
+    NAMES,
+    Decided,
+    Step,
+    apply_steps,
+    gold_document,
+    rule_row,
+)
 from fascicle.serving.curation.exchange import Imported, import_gold, rules_table
 from fascicle.serving.curation.listing import Asked, Most, Order, Show, Summaries, list_page
 from fascicle.serving.curation.store import (
@@ -36,10 +44,15 @@ from fascicle.serving.curation.store import (
     Store,
     UnknownDocumentError,
     Who,
-    shared_by_all,
 )
 from fascicle.serving.curation.table import write_decisions
-from fascicle.serving.curation.versions import REVIEWED, Versions, decided_by, own_or_shared_version
+from fascicle.serving.curation.versions import (
+    REVIEWED,
+    Versions,
+    changed_by,
+    decided_by,
+    own_or_shared_version,
+)
 from fascicle.serving.endpoint import (
     ANY,
     Endpoint,
@@ -190,22 +203,25 @@ async def document(request: Request, service: Service) -> Response:
     )
 
 
+async def names_kept(request: Request, service: Service) -> Response:
+    """Returns all steps about names of term packs."""
+    check_names(request, ())
+    return json_answer(Steps(steps=await use_store(service, Store.names)))
+
+
 async def step(request: Request, service: Service) -> Response:
     """Saves a step."""
     check_names(request, ())
     new = await read_json(request, service.settings, GivenStep)
     _check_curator(request, new.who)
     who, project = request.state.who, service.settings.project
-    if project is not None and new.version is None:
+    new = replace(new, rows=tuple(map(rule_row, rules_of(new.rows))))
+    if project is not None and new.version is None and new.document != NAMES:
         # so that the file says that it is of a project
         new = replace(new, version=new.who)
 
     def view(record: Kept, new: GivenStep) -> Kept:
-        return (
-            shared_by_all(record, new)
-            if project is None
-            else Versions(record, project).changed_by(who, new)
-        )
+        return changed_by(record, new, who, project)
 
     return json_answer(
         Steps(steps=(await use_store(service, lambda store: store.save(new, view)),))
@@ -435,11 +451,20 @@ ROUTES: Final[Sequence[Endpoint]] = (
         method="POST",
         path="/v1/curation/steps",
         handle=step,
-        means="save what a curator decided or says: edits, undoes, finished or a remark",
+        means="save what a curator decided or says: edits, undoes, finished, a remark, or, with an "
+        "empty document, rows for names of term packs",
         body=GivenStep,
         answers=Steps,
         problems=(404, 409, 413),
         example=_EXAMPLE,
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/curation/names",
+        handle=names_kept,
+        means="who kept which rows for names of term packs, and who took them back",
+        answers=Steps,
+        problems=(404, 409),
     ),
     Endpoint(
         method="GET",

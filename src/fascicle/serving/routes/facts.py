@@ -4,7 +4,6 @@ of links.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
@@ -15,14 +14,15 @@ from starlette.responses import Response
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.mention import is_curie
-from fascicle.errors import FormatError, Place
 from fascicle.serving.content import (
     Candidates,
     check_names,
     query_value,
     read_content,
     read_json,
+    rules_of,
 )
+from fascicle.serving.curation.decisions import Rows
 from fascicle.serving.endpoint import JSON, PIPELINE_QUERY, Endpoint, Query, json_answer, pool_of
 from fascicle.serving.messages import (
     Answer,
@@ -45,7 +45,6 @@ from fascicle.serving.records import (
     Pipelines,
 )
 from fascicle.serving.service import METRICS_TYPE, Service, task_failure
-from fascicle.terms.curation import HEADER, CurationRule, make_rule
 from fascicle.version import VERSION
 
 
@@ -191,8 +190,7 @@ async def why(request: Request, service: Service) -> Response:
     return json_answer({"decisions": answer.decisions or ()})
 
 
-_Cell = Annotated[str, msgspec.Meta(max_length=1_000)]
-_Rows = Annotated[tuple[dict[str, _Cell], ...], msgspec.Meta(max_length=1_000)]
+_Name = Annotated[str, msgspec.Meta(max_length=1_000)]
 
 
 class GivenNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -206,16 +204,16 @@ class GivenNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         documents: in whose texts the changes are searched.
     """
 
-    name: _Cell = ""
-    before: _Rows = ()
-    rows: _Rows = ()
+    name: _Name = ""
+    before: Rows = ()
+    rows: Rows = ()
     documents: tuple[codec.GivenDocument, ...] = ()
 
 
 class _RawNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: _Cell = ""
-    before: _Rows = ()
-    rows: _Rows = ()
+    name: _Name = ""
+    before: Rows = ()
+    rows: Rows = ()
     documents: tuple[msgspec.Raw, ...] = ()
 
 
@@ -245,8 +243,8 @@ async def names(request: Request, service: Service) -> Response:
     documents = service.documents(content.documents) if content.documents else []
     order = TryRules(
         name=content.name,
-        before=tuple(_rules_of(content.before)),
-        rules=tuple(_rules_of(content.rows)),
+        before=tuple(rules_of(content.before)),
+        rules=tuple(rules_of(content.rows)),
         documents=tuple(msgspec.Raw(codec.encode(document)) for document in documents),
     )
     characters = sum(len(document.text) + 1 for document in documents)
@@ -255,18 +253,6 @@ async def names(request: Request, service: Service) -> Response:
     if answer.answer is None:
         raise ProblemError(404, "no step of this pipeline finds the names of a term pack")
     return json_answer(answer.answer)
-
-
-def _rules_of(rows: Sequence[Mapping[str, str]]) -> Iterator[CurationRule]:
-    for number, row in enumerate(rows, start=1):
-        if unknown := sorted(row.keys() - {*HEADER}):
-            raise ProblemError(
-                422, f"row {number} has the column {unknown[0][:100]!r}; give {', '.join(HEADER)}"
-            )
-        try:
-            yield make_rule({"action": "", "surface": "", **row}, Place("row", number))
-        except FormatError as error:
-            raise ProblemError(422, str(error)) from None
 
 
 async def _run_task(service: Service, pool: Pool, task: Task) -> WorkerAnswer:

@@ -225,7 +225,7 @@ function heading() {
 }
 
 /** The dialog of names, which begins with the chosen mention or the selected words. */
-const names = () => showNames(store, (store.chosen?.words ?? getSelection()?.toString() ?? "").trim().slice(0, 200));
+const names = () => showNames(store, curator, (store.chosen?.words ?? getSelection()?.toString() ?? "").trim().slice(0, 200));
 
 /** The bar at the top. */
 const pipelines = el("select", {

@@ -1,10 +1,10 @@
 /** Names of the term pack: why one is found or not, and what a row of curation would change in the open documents. */
 
 import { button, counted, dialog, download, el, name, say } from "./dom.js";
+import { InBrowser, OnService } from "./keeping.js";
 import { pick } from "./picking.js";
 import { portions, service } from "./service.js";
 
-const ROWS = "fascicle.names"; // rows that are kept, in this browser
 const COLUMNS = ["action", "surface", "source", "concept", "case", "note"];
 const SHOWN = 200; // changes
 const CHANGES = { added: "appears", removed: "vanishes", changed: "other link" };
@@ -21,16 +21,13 @@ const ACTIONS = {
 /** Actions that are about every name with the key. */
 const EVERY = new Set(["ner_off", "drop", "case"]);
 
-/** @typedef {Record<string, string>} Row */
+/** @typedef {import("./keeping.js").Row} Row */
+/** @typedef {import("./keeping.js").Kept} Kept */
 
-/** Decisions that are kept, each with its rows. @returns {Row[][]} */
-const decisions = () => JSON.parse(localStorage.getItem(ROWS) ?? "[]");
-/** @param {Row[][]} kept */
-const keep = (kept) => localStorage.setItem(ROWS, JSON.stringify(kept));
-const keptRows = () => decisions().flat();
-
-/** Opens the dialog. @param {any} store @param {string} written the name to begin with */
-export function showNames(store, written = "") {
+/** Opens the dialog. @param {any} store @param {any} curator @param {string} written the name to begin with */
+export function showNames(store, curator, written = "") {
+  /** What each place has. @type {[InBrowser | OnService, Kept[]][]} */
+  let kept = [];
   let surfaces = []; // of the names with the key of what is asked for
   const field = el("input", { id: "names-name", value: written, autocomplete: "off", spellcheck: "false" });
   const action = el(
@@ -55,22 +52,44 @@ export function showNames(store, written = "") {
   );
   dialog("Names", ask, about, acts, changed, rows);
   field.focus();
-  showRows();
-  if (written) send(explain)(new Event("submit"));
+  attempt(written ? explain : load);
+
+  /** @param {() => Promise<any>} does */
+  function attempt(does) {
+    return does().catch((error) => changed.replaceChildren(el("p", { class: "notice bad", text: error.message })));
+  }
 
   /** @param {() => Promise<void>} does */
   function send(does) {
     return (event) => {
       event.preventDefault();
-      does().catch((error) => changed.replaceChildren(el("p", { class: "notice bad", text: error.message })));
+      attempt(does);
     };
+  }
+
+  /** Reads what is kept now, by others too, and returns its rows. @returns {Promise<Row[]>} */
+  async function load() {
+    const places = [...(store.curation ? [new OnService(store, curator)] : []), new InBrowser()];
+    kept = await Promise.all(places.map(async (place) => [place, await place.read()]));
+    showRows();
+    return kept.flatMap(([, all]) => all.flatMap(({ rows }) => rows));
+  }
+
+  /** Keeps or takes back rows, or nothing. @param {() => Promise<void>} does */
+  async function decide(does) {
+    changed.replaceChildren();
+    await attempt(async () => {
+      await does();
+      await load();
+    });
+    field.focus();
   }
 
   async function explain() {
     const surface = field.value.trim();
     if (!surface) return say("Write a name first.");
     changed.replaceChildren();
-    const told = await service.names(store.pipeline, { name: surface, before: keptRows() });
+    const told = await service.names(store.pipeline, { name: surface, before: await load() });
     surfaces = [...new Set(told.why.terms.map((one) => one.term.surface))];
     const sentence = told.reason ? ` is not found in texts: ${told.reason}.` : " is found in texts.";
     about.replaceChildren(
@@ -90,10 +109,11 @@ export function showNames(store, written = "") {
     const each = EVERY.has(action.value) && surfaces.length ? surfaces : [surface];
     const rows = each.map((name) => ({ action: action.value, surface: name, case: policy, concept: chosen }));
     changed.replaceChildren(el("p", { text: "Trying …" }));
+    const before = await load();
     const changes = [];
     const problems = new Set();
     for (const documents of store.documents.length ? portions(texts(store)) : [[]]) {
-      const told = await service.names(store.pipeline, { name: surface, before: keptRows(), rows, documents });
+      const told = await service.names(store.pipeline, { name: surface, before, rows, documents });
       changes.push(...told.changes);
       for (const problem of told.problems) problems.add(problem);
     }
@@ -104,20 +124,14 @@ export function showNames(store, written = "") {
   function showChanges(tried, changes, problems) {
     const counts = Object.entries(CHANGES).map(([kind, means]) => `${changes.filter((one) => one.change === kind).length} ${means}`);
     const documents = counted(store.documents.length, "open document");
-    const decided = (does) => () => {
-      does();
-      changed.replaceChildren();
-      showRows();
-      field.focus();
-    };
     changed.replaceChildren(
       el("p", { id: "names-count", tabindex: "-1" }, `${documents}: ${counts.join(", ")}.`),
       ...problems.map((text) => el("p", { class: "notice", text })),
       el(
         "div",
         { class: "row" },
-        button("Keep", decided(() => keep([...decisions(), tried])), { class: "button first", id: "names-keep" }),
-        button("Discard", decided(() => {}), { id: "names-discard" }),
+        button("Keep", () => decide(() => kept[0][0].keep(tried)), { class: "button first", id: "names-keep" }),
+        button("Discard", () => decide(async () => {}), { id: "names-discard" }),
       ),
       el("ul", { class: "group" }, ...changes.slice(0, SHOWN).map(changeItem)),
     );
@@ -125,24 +139,42 @@ export function showNames(store, written = "") {
   }
 
   function showRows() {
-    const kept = keptRows();
+    const filled = kept.filter(([, all]) => all.length);
     rows.replaceChildren(
-      ...(kept.length
+      ...filled.flatMap(([place, all]) => [
+        el("h3", { text: `${counted(all.flatMap(({ rows }) => rows).length, "row")} kept ${place.where}` }),
+        el("ul", { class: "group" }, ...all.map((one) => keptItem(one, place.mayUndo(one) && (() => decide(() => place.undo(one)))))),
+      ]),
+      ...(filled.length
         ? [
-            el("h3", { text: `${counted(kept.length, "row")} kept in this browser` }),
-            el("ul", { class: "group" }, ...kept.map((row) => el("li", {}, name(COLUMNS.map((column) => row[column]).filter(Boolean).join(" · "))))),
+            el("div", { class: "row" }, button("Download the rows", () => save(filled.flatMap(([, all]) => all)), { id: "names-save" })),
             el(
-              "div",
-              { class: "row" },
-              button("Undo the last", () => (keep(decisions().slice(0, -1)), showRows()), { id: "names-undo" }),
-              button("Download the rows", () => save(kept), { id: "names-save" }),
+              "p",
+              { class: "soft small" },
+              "fascicle index diff PACK rules.tsv --corpus FOLDER shows what they change in a folder of texts, and ",
+              "fascicle index extend PACK rules.tsv -o NEW builds the pack with them.",
             ),
-            el("p", { class: "soft small", text: "fascicle index extend PACK rules.tsv -o NEW builds the pack with them." }),
           ]
         : []),
     );
   }
 }
+
+/** @param {Row} row */
+const rowText = (row) => COLUMNS.map((column) => row[column]).filter(Boolean).join(" · ");
+
+/** Who kept rows, and when. @param {Kept} kept */
+const byWhom = ({ who, at = "" }) => (who ? `kept by ${who}, ${at.slice(0, 10)}` : "");
+
+/** @param {Kept} kept @param {false | (() => void)} undo */
+const keptItem = (kept, undo) =>
+  el(
+    "li",
+    {},
+    ...kept.rows.map((row) => el("div", {}, name(rowText(row)))),
+    el("span", { class: "small soft" }, name(byWhom(kept))),
+    undo && button("Undo", undo, { class: "button tiny", "aria-label": `Undo: ${kept.rows.map(rowText).join("; ")}` }),
+  );
 
 /** @param {any} store */
 const texts = (store) => store.documents.filter((one) => one.native?.text).map((one) => ({ id: one.id, text: one.native.text }));
@@ -195,8 +227,9 @@ async function whichConcept(surface, store) {
   });
 }
 
-/** @param {Row[]} rows */
-function save(rows) {
+/** @param {Kept[]} kept */
+function save(kept) {
+  const rows = kept.flatMap((one) => one.rows.map((row) => ({ ...row, note: row.note || byWhom(one) })));
   const lines = [COLUMNS, ...rows.map((row) => COLUMNS.map((column) => row[column] ?? ""))];
   download("rules.tsv", new Blob([`${lines.map((cells) => cells.join("\t")).join("\n")}\n`], { type: "text/tab-separated-values" }));
 }

@@ -167,6 +167,10 @@ export const service = {
     async agreement() {
       return (await ask("v1/curation/agreement")).json();
     },
+    /** All steps that keep rows for names of term packs, or take them back. @returns {Promise<any[]>} */
+    async names() {
+      return (await (await ask("v1/curation/names")).json()).steps;
+    },
     /** @param {any} step */
     async step(step) {
       return (await post("v1/curation/steps", step)).json();
