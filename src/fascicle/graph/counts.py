@@ -10,6 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
+from fascicle.core.mention import Fragments
 from fascicle.graph.evidence import (
     ConceptMention,
     DocumentConcepts,
@@ -114,21 +115,22 @@ class ConceptBase:
         places: dict[int, dict[str, list[ConceptMention]]] = defaultdict(lambda: defaultdict(list))
         for occurrence in evidence.occurrences:
             places[occurrence.sentence][occurrence.concept].append(occurrence)
-        for occurrences in evidence.by_concept().values():
-            self._add_concept(occurrences)
+        self._add_concepts(evidence.by_concept().values())
         self._add_pairs(places.values())
         if len(self._pairs) + len(self._numbers) > _WAITING:
             self._flush()
 
-    def _add_concept(self, occurrences: Sequence[ConceptMention]) -> None:
-        number = self._number(occurrences[0].concept)
-        name = first_filled(occurrence.link.name for occurrence in occurrences)
-        same = first_filled("|".join(occurrence.link.same) for occurrence in occurrences)
-        sentences = len({occurrence.sentence for occurrence in occurrences})
-        types = sorted(occurrence.mention.type for occurrence in occurrences)
-        self._base.execute(_ADD_COUNTS, (len(occurrences), sentences, name, same, number))
-        rows = [(number, name, len(list(same))) for name, same in groupby(types)]
-        self._base.executemany(_ADD_TYPE, rows)
+    def _add_concepts(self, concepts: Iterable[Sequence[ConceptMention]]) -> None:
+        counts, types = [], Counter[tuple[int, str]]()
+        for occurrences in concepts:
+            number = self._number(occurrences[0].concept)
+            name = first_filled(occurrence.link.name for occurrence in occurrences)
+            same = first_filled("|".join(occurrence.link.same) for occurrence in occurrences)
+            sentences = len({occurrence.sentence for occurrence in occurrences})
+            counts.append((len(occurrences), sentences, name, same, number))
+            types.update((number, occurrence.mention.type) for occurrence in occurrences)
+        self._base.executemany(_ADD_COUNTS, counts)
+        self._base.executemany(_ADD_TYPE, ((*key, count) for key, count in types.items()))
 
     def _number(self, concept: str) -> int:
         number = self._numbers.get(concept)
@@ -148,15 +150,14 @@ class ConceptBase:
             if len(concepts) > MOST_CONCEPTS:
                 self.crowded += 1
                 continue
-            numbered = sorted((self._numbers[concept], concept) for concept in concepts)
-            for (first, name), (second, other) in combinations(numbered, 2):
-                both = (*concepts[name], *concepts[other])
-                if len({occurrence.mention.spans for occurrence in both}) < 2:
+            sides = {self._numbers[name]: _side_of(of) for name, of in concepts.items()}
+            for first, second in combinations(sorted(sides), 2):
+                left, right = sides[first], sides[second]
+                if len(left.spans | right.spans) < 2:
                     continue  # they are links of the same words
                 is_new = (first, second) not in counted
                 counted.add((first, second))
-                row = _pair_row(concepts[name], concepts[other], is_new=is_new)
-                self._pairs.append((first, second, *row))
+                self._pairs.append((first, second, *_pair_row(left, right, is_new=is_new)))
 
     def _flush(self) -> None:
         self._pairs.sort()  # rows that are near each other in the table are written together
@@ -177,15 +178,31 @@ class ConceptBase:
             yield PairCounts(key[:2], key[2:], _merged([row[4:] for row in group]))
 
 
-def _pair_row(
-    first: Sequence[ConceptMention], second: Sequence[ConceptMention], *, is_new: bool
-) -> tuple[Any, ...]:
+class _Side(NamedTuple):
+    """Mentions of one concept in a sentence, as one side of pairs."""
+
+    spans: set[Fragments]
+    sources: set[str]
+    facts: frozenset[str]
+    probability: float
+    section: str
+
+
+def _side_of(occurrences: Sequence[ConceptMention]) -> _Side:
+    return _Side(
+        {occurrence.mention.spans for occurrence in occurrences},
+        {occurrence.mention.source for occurrence in occurrences},
+        frozenset().union(*(occurrence.facts for occurrence in occurrences)),
+        highest_probability(occurrences),
+        occurrences[0].section,
+    )
+
+
+def _pair_row(first: _Side, second: _Side, *, is_new: bool) -> tuple[Any, ...]:
     """Returns the cells of a pair in a sentence, after the numbers of the concepts."""
-    occurrences = (*first, *second)
-    sources = "|".join(sorted({occurrence.mention.source for occurrence in occurrences}))
-    facts = (any(o.has_fact(name) for o in occurrences) for name in ("negated", "uncertain"))
-    probability = min(highest_probability(first), highest_probability(second))
-    return first[0].section, sources, 1, int(is_new), *map(int, facts), probability
+    sources, facts = "|".join(sorted(first.sources | second.sources)), first.facts | second.facts
+    counts = (1, int(is_new), int("negated" in facts), int("uncertain" in facts))
+    return first.section, sources, *counts, min(first.probability, second.probability)
 
 
 def _merged(rows: Sequence[tuple[Any, ...]]) -> Support:

@@ -25,6 +25,9 @@ class ConceptMention(NamedTuple):
         mention: of the document.
         sentence: number of the sentence in which the mention begins.
         section: name of the smallest section around the mention.
+        probability: the score of the mention times that of the link, or the only score that there
+            is, or `UNKNOWN`.
+        facts: that attributes of the mention state, such as ``negated``.
     """
 
     concept: str
@@ -32,18 +35,8 @@ class ConceptMention(NamedTuple):
     mention: Mention
     sentence: int
     section: str
-
-    @property
-    def probability(self) -> float | None:
-        """The score of the mention times that of the link, or the only score that there is."""
-        first, second = self.mention.score, self.link.score
-        if first is None or second is None:
-            return second if first is None else first
-        return first * second
-
-    def has_fact(self, name: str) -> bool:
-        """True if an attribute of the mention states a fact, such as ``negated``."""
-        return name in facts_of(self.mention)
+    probability: float
+    facts: frozenset[str]
 
 
 class DocumentConcepts(NamedTuple):
@@ -83,7 +76,10 @@ def evidence_of(document: Document, rules: Segmenter) -> DocumentConcepts:
             continue
         sentence = sentence_number(sentences, mention.start)
         section = document.section_of(mention) or NO_SECTION
-        occurrences.append(ConceptMention(concept, link, mention, sentence, section))
+        probability, facts = _probability(mention, link), frozenset(facts_of(mention))
+        occurrences.append(
+            ConceptMention(concept, link, mention, sentence, section, probability, facts)
+        )
     return DocumentConcepts(sentences, tuple(occurrences), unnamed)
 
 
@@ -94,6 +90,14 @@ def _answers(document: Document) -> Iterator[tuple[Mention, Link]]:
                 yield mention, link
 
 
+def _probability(mention: Mention, link: Link) -> float:
+    first, second = mention.score, link.score
+    if first is None or second is None:
+        known = second if first is None else first
+        return UNKNOWN if known is None else known
+    return first * second
+
+
 def first_filled(texts: Iterable[str]) -> str:
     """Returns the first text that is not empty, or an empty one."""
     return next(filter(None, texts), "")
@@ -101,8 +105,7 @@ def first_filled(texts: Iterable[str]) -> str:
 
 def highest_probability(occurrences: Iterable[ConceptMention]) -> float:
     """Returns the highest probability, or `UNKNOWN`."""
-    probabilities = (occurrence.probability for occurrence in occurrences)
-    return max((p for p in probabilities if p is not None), default=UNKNOWN)
+    return max((occurrence.probability for occurrence in occurrences), default=UNKNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +138,7 @@ def support_of(occurrences: Sequence[ConceptMention]) -> Support:
         documents=1,
         sections=Counter(occurrence.section for occurrence in occurrences),
         sources={occurrence.mention.source for occurrence in occurrences},
-        negated=sum(occurrence.has_fact("negated") for occurrence in occurrences),
-        uncertain=sum(occurrence.has_fact("uncertain") for occurrence in occurrences),
+        negated=sum("negated" in occurrence.facts for occurrence in occurrences),
+        uncertain=sum("uncertain" in occurrence.facts for occurrence in occurrences),
         probability=highest_probability(occurrences),
     )

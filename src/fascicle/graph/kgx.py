@@ -259,7 +259,7 @@ def _evidence(support: Support) -> dict[str, Any]:
 
 
 def _open(
-    stack: ExitStack, folder: Path, name: str, columns: Iterable[str], *, json_lines: bool
+    stack: ExitStack, folder: Path, name: str, columns: Sequence[str], *, json_lines: bool
 ) -> _Write:
     """Opens a file in the folder, and returns the function that writes a row."""
     path = folder / f"{name}.{'jsonl' if json_lines else 'tsv'}"
@@ -268,12 +268,13 @@ def _open(
         stream.write("\t".join(columns) + "\n")
 
     def write(row: _Row) -> None:
-        cells = {column: _rounded(row.get(column)) for column in columns}
+        cells = map(row.get, columns)
         if json_lines:
-            filled = {name: cell for name, cell in cells.items() if cell not in (None, "", [], ())}
+            pairs = zip(columns, map(_rounded, cells), strict=True)
+            filled = {name: cell for name, cell in pairs if cell not in (None, "", [], ())}
             stream.write(msgspec.json.encode(filled).decode() + "\n")
         else:
-            stream.write("\t".join(map(_cell, cells.values())) + "\n")
+            stream.write("\t".join(map(_cell, cells)) + "\n")
 
     return write
 
@@ -283,6 +284,8 @@ def _rounded(value: Any) -> Any:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return value if value.isprintable() else _NOT_IN_CELLS.sub(" ", value)
     if isinstance(value, list | tuple):
         return "|".join(_cell(part).replace("|", " ") for part in value)
-    return "" if value is None else _NOT_IN_CELLS.sub(" ", str(value))
+    return "" if value is None else str(_rounded(value))
