@@ -152,12 +152,12 @@ class ConceptBase:
                 continue
             sides = {self._numbers[name]: _side_of(of) for name, of in concepts.items()}
             for first, second in combinations(sorted(sides), 2):
-                left, right = sides[first], sides[second]
-                if len(left.spans | right.spans) < 2:
+                side, partner = sides[first], sides[second]
+                if len(side.spans | partner.spans) < 2:
                     continue  # they are links of the same words
                 is_new = (first, second) not in counted
                 counted.add((first, second))
-                self._pairs.append((first, second, *_pair_row(left, right, is_new=is_new)))
+                self._pairs.append((first, second, *_pair_row(side, partner, is_new=is_new)))
 
     def _flush(self) -> None:
         self._pairs.sort()  # rows that are near each other in the table are written together
