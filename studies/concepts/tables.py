@@ -60,6 +60,7 @@ _BARS: Final[Mapping[str, float]] = MappingProxyType(
 _OF_GOLD: Final = MappingProxyType({"Chemical": "MESH", "Disease": "MESH", "Gene": "NCBIGene"})
 _RIGHT, _MANY, _ERROR, _ERROR_OF_PASSAGES = 95, 500, 4, 6
 _BESIDE: Final = ("biomed-fast", "gold", "pack", "gilda")
+_SHORTS: Final = ("pairs", "short linked", "faults", "contrary", "long loses", "forms differ")
 _VERDICTS: Final = ("right", "namesake", "same name", "wrong", "none")
 
 
@@ -255,6 +256,90 @@ def everyday() -> str:
         if body
         else MISSING
     )
+
+
+def names() -> str:
+    """Names as people write them."""
+    states = {
+        state: result(f"concepts-names-{state}").get("lists", {}) for state in (_BEFORE, _NOW)
+    }
+    verdicts = ("names", "right", "wrong", "ambiguous", "none", "not found")
+    body = [
+        [
+            title,
+            state,
+            *(str(one.get(verdict, 0)) for verdict in verdicts),
+            _share(one["right"], one["names"]),
+        ]
+        for title in states[_NOW]
+        for state, lists in states.items()
+        if (one := lists.get(title))
+    ]
+    return markdown(["list", "state", *verdicts, "right, %"], body) if body else MISSING
+
+
+def shorts() -> str:
+    """Short forms that their texts define."""
+    body = [
+        [title, state, *(f"{one[count]:,}" for count in _SHORTS)]
+        for state in (_BEFORE, _NOW)
+        for title, one in result(f"concepts-shorts-{state}").get("rows", {}).items()
+    ]
+    head = [
+        "pairs of",
+        "state",
+        "pairs",
+        "short form linked",
+        "faults",
+        "another concept",
+        "long form loses its",
+        "differ",
+    ]
+    return markdown(head, body) if body else MISSING
+
+
+def paths() -> str:
+    """How many texts have another answer on each way in."""
+    rows = result("concepts-paths").get("rows", {})
+    names = list(dict.fromkeys(name for one in rows.values() for name in one["different"]))
+    body = [
+        [
+            f"`{pair}`",
+            *(f"{one[count]:,}" for count in ("texts", "mentions", "links")),
+            *(str(one["different"].get(name, "")) for name in names),
+        ]
+        for pair, one in rows.items()
+    ]
+    return (
+        markdown(["model=linker", "texts", "mentions", "links", *names], body) if body else MISSING
+    )
+
+
+def corrections() -> str:
+    """Forms of the correction of probabilities of found mentions, on dev."""
+    body = []
+    for title, links in result("concepts-corrections").get("rows", {}).items():
+        kind, _, form = title.partition(": ")
+        body.append([kind, form, f"{links['links']:,}", _sure(links), _error(links)])
+    return (
+        markdown(["type", "correction", "links", "0.9 or more", "ECE"], body) if body else MISSING
+    )
+
+
+def cost() -> str:
+    """What linking costs before and after."""
+    titles = {"link_ms": "linking, ms", "open_ms": "opening, ms", "peak_mb": "peak of memory, MB"}
+    rows = result("concepts-cost").get("rows", {})
+    body = [
+        [
+            titles[name],
+            f"{one['before']:,}",
+            f"{one['after']:,}",
+            f"{one['ratio']} ({_between(one['ratio_quartiles'])})",
+        ]
+        for name, one in rows.items()
+    ]
+    return markdown(["", "before", "after", "ratio (quartiles)"], body) if body else MISSING
 
 
 def _rows(system: str) -> Iterator[tuple[str, str, Row, Row | None]]:

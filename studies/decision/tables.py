@@ -87,6 +87,20 @@ def largest() -> str:
     )
 
 
+def ends(name: str) -> str:
+    """Strict F1 with names as corpora have them, and without their affixes, where the two
+    differ.
+    """
+    rows = [
+        [*_what(key, one), *(f"{100 * one['ends'][kind]:.1f}" for kind in ("corpus", "bare"))]
+        for key, one in _rows(name)
+        if one["ends"]["bare"] != one["ends"]["corpus"]
+    ]
+    return (
+        markdown(("type", "texts", "`--ends corpus`", "`--ends bare`"), rows) if rows else MISSING
+    )
+
+
 def names() -> str:
     """Names given alone and in rows of a table."""
     ways = {"alone": "alone", "in_rows": "in rows of four cells"}
@@ -166,6 +180,28 @@ def cases() -> str:
     kinds = sorted({kind for row in found.values() for kind in row})
     rows = [[key, *(f"{100 * row[kind]:.1f}" for kind in kinds)] for key, row in found.items()]
     return markdown(("model and text", *kinds), rows) if rows else MISSING
+
+
+def sentences() -> str:
+    """Names of sentences that were written for a test, before the rules and with them."""
+    rows = [
+        [
+            key,
+            f"{row['names']:,}",
+            *(f"{100 * one['right'] / one['names']:.0f}" for one in (before, row)),
+            f"{row['false']}",
+        ]
+        for key, row in result("sentences-now").get("rows", {}).items()
+        for before in [result("sentences-before")["rows"][key]]
+    ]
+    head = (
+        "model and sentences",
+        "names",
+        "right before, %",
+        "right, %",
+        "mentions that are no name",
+    )
+    return markdown(head, rows) if rows else MISSING
 
 
 def evidence() -> str:

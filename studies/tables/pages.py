@@ -194,6 +194,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
         for name, make in {
             "foreign": decision_tables.foreign,
             "corpora": decision_tables.corpora,
+            "ends": decision_tables.ends,
         }.items()
         for model in MODELS
     },
@@ -229,6 +230,12 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linking-ablation": lambda: link_tables.ablation(RESULTS),
     "linking-raw": lambda: link_tables.raw(RESULTS),
     "linking-dense": lambda: link_tables.dense(RESULTS),
+    "decision-sentences": decision_tables.sentences,
+    "concepts-names": concept_tables.names,
+    "concepts-shorts": concept_tables.shorts,
+    "concepts-paths": concept_tables.paths,
+    "concepts-corrections": concept_tables.corrections,
+    "concepts-cost": concept_tables.cost,
     "concepts-raw": concept_tables.raw,
     "concepts-bars": concept_tables.bars,
     "concepts-goals": concept_tables.goals,

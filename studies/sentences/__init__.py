@@ -1,0 +1,1 @@
+"""Sentences written for a test of names: chemistry and clinical notes."""
