@@ -317,6 +317,12 @@ def test_annotation_without_its_text_is_refused(tmp_path: Path, record: dict[str
         _only(tmp_path, record)
 
 
+@pytest.mark.parametrize("text", [None, 7, ["Lithium"], {"a": "b"}])
+def test_a_text_of_pubannotation_that_is_none_is_refused(tmp_path: Path, text: object) -> None:
+    with pytest.raises(FormatError):
+        _only(tmp_path, {"text": text, "denotations": [], "sourcedb": "a", "sourceid": "1"})
+
+
 def test_a_document_of_bioc_has_passages(tmp_path: Path) -> None:
     path = _file(tmp_path, {"documents": [{"id": "1", "text": TEXT}]})
     with pytest.raises(FormatError, match="passages"):

@@ -160,3 +160,27 @@ def test_offsets_count_code_points_from_both_ends(
     found = read(folder, store(*both, **{"@id": "d", "text": text}))
     for spans, _ in mentions(found):
         assert "".join(text[a:b] for a, b in spans).strip() == text[start:end].strip()
+
+
+def test_data_without_ids_are_stated_in_their_place(tmp_path: Path) -> None:
+    value = store((selector(0, 7), {"type": "Drug"}), (selector(17, 21), {"type": "Disease"}))
+    datum = {"set": "s", "key": "type", "value": {"@type": "String", "value": "Symptom"}}
+    value["annotations"][1]["data"] = [datum]
+    del value["annotationsets"][0]["data"][1]["@id"]
+    result = read(tmp_path, value)
+    assert not result.error
+    assert [mention.type for mention in result.documents[0].mentions] == ["Drug", "Symptom"]
+
+
+def test_data_that_the_store_lacks_are_refused(tmp_path: Path) -> None:
+    value = store((selector(0, 7), {"type": "Drug"}))
+    value["annotations"][0]["data"][0]["@id"] = "D9"
+    (message,) = read(tmp_path, value).said
+    assert "this is no annotation store of STAM (KeyError: ('s', 'D9'))" in message
+
+
+def test_a_cursor_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    target = selector(0, 7)
+    target["offset"]["end"]["value"] = "x"
+    (message,) = read(tmp_path, store((target, {"type": "Drug"}))).said
+    assert "this is no annotation store of STAM" in message

@@ -90,7 +90,8 @@ def from_record(
         ValueError: a part has another form.
     """
     stated = msgspec.convert(without_nulls(record), _Record)
-    collector = MentionCollector(record["text"], step=STEP, unit=unit, votes=votes)
+    text = msgspec.convert(record.get("text"), str)
+    collector = MentionCollector(text, step=STEP, unit=unit, votes=votes)
     tracks = [stated, *stated.tracks]
     sources = [GOLD, *(track.project for track in stated.tracks)]
     left_out = sum(map(_add_mentions, repeat(collector), tracks, sources))

@@ -27,6 +27,7 @@ from fascicle.formats.report import ReadReport
 
 MARK: Final = re.compile(r'"@type"\s*:\s*"AnnotationStore"')
 
+_BROKEN: Final = (msgspec.DecodeError, KeyError, TypeError, AttributeError, ValueError)
 _STEP: Final = "stam"
 _TYPE: Final = "type"  # key of the datum that is the type of a mention
 _TEXT: Final = "TextSelector"
@@ -65,14 +66,22 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     try:
         store = msgspec.json.decode(text, type=_Store)
         content = _content_of(store, source.path)
-    except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:
-        message = f"this is no annotation store of STAM ({type(error).__name__}: {error})"
-        raise FormatError(message, at=source.path) from None
+    except _BROKEN as error:
+        raise _refusal(error, source.path) from None
     left_out = content.left_out
     for resource in store.resources:
         with report.aside.one():
-            yield _with_note(_document(resource, content, source), left_out)
+            try:
+                document = _document(resource, content, source)
+            except _BROKEN as error:
+                raise _refusal(error, source.path) from None
+            yield _with_note(document, left_out)
             left_out = 0
+
+
+def _refusal(error: Exception, path: str) -> FormatError:
+    message = f"this is no annotation store of STAM ({type(error).__name__}: {error})"
+    return FormatError(message, at=path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +95,7 @@ class _Content:
         left_out: how many are about something else.
     """
 
-    data: Mapping[tuple[str, str], tuple[str, Any]]
+    data: Mapping[tuple[str, str | None], tuple[str, Any]]
     of_texts: Mapping[str, list[tuple[_Fields, list[_Fields]]]]
     of_annotations: Mapping[str, list[_Fields]]
     left_out: int
@@ -121,7 +130,7 @@ def _with_note(document: Document, left_out: int) -> Document:
     return document.having(events=(*document.events, event))
 
 
-def _data_of(store: _Store, path: str) -> Mapping[tuple[str, str], tuple[str, Any]]:
+def _data_of(store: _Store, path: str) -> Mapping[tuple[str, str | None], tuple[str, Any]]:
     """Returns key and value of each datum, by its set and its id."""
     data = {}
     for part in store.annotationsets:
@@ -129,7 +138,7 @@ def _data_of(store: _Store, path: str) -> Mapping[tuple[str, str], tuple[str, An
             message = "a set of annotations is in a file of its own; save the store as one file"
             raise FormatError(message, at=path)
         for datum in part.get("data", ()):
-            data[part["@id"], datum["@id"]] = (datum["key"], datum["value"].get("value"))
+            data[part["@id"], datum.get("@id")] = (datum["key"], datum["value"].get("value"))
     return data
 
 
@@ -175,13 +184,16 @@ def _document(resource: _Fields, content: _Content, source: Source) -> Document:
 
 
 def _values(
-    annotations: Sequence[_Fields], data: Mapping[tuple[str, str], tuple[str, Any]]
+    annotations: Sequence[_Fields], data: Mapping[tuple[str, str | None], tuple[str, Any]]
 ) -> dict[str, Any]:
     """Returns the values of some annotations by their keys; the first of a key counts."""
     values: dict[str, Any] = {}
     for annotation in annotations:
         for datum in annotation.get("data", ()):
-            key, value = data[datum["set"], datum["@id"]]
+            if "value" in datum:  # stated in its place, perhaps without an id
+                key, value = datum["key"], datum["value"].get("value")
+            else:
+                key, value = data[datum["set"], datum["@id"]]
             values.setdefault(key, value)
     return values
 
