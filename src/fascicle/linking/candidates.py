@@ -23,7 +23,7 @@ _FAR: Final = 10.0  # times as probable
 FAMILY: Final = "family"  # tier of a link of a gene to a family or complex of genes
 # tier of a candidate that has a label of another vocabulary as a loose name
 BROADER: Final = "broader"
-PRECEDED, ELSEWHERE = -1, -2  # of `Candidates.precedence`
+PRECEDED, ELSEWHERE, LABELS = -1, -2, 2  # of `Candidates.precedence`
 # of the families of a type
 FAMILY_TYPES: Final[Mapping[str, str]] = MappingProxyType({"Gene": "GeneFamily"})
 
@@ -71,7 +71,8 @@ class Candidates(FoundConcepts, frozen=True, kw_only=True):
             short form alone.
         remembered: how many documents annotated the surface with it.
         remembered_all: how many annotated it with any concept.
-        precedence: 1 of the only candidate whose label is the mention as written, `PRECEDED` of one
+        precedence: 1 of the candidate whose label is the mention as written, `LABELS` of several
+            that are equally probable, `PRECEDED` of one
             of another vocabulary that has it as a loose name, `ELSEWHERE` if that label is of no
             vocabulary that may be answered, else 0; see `label_precedence`.
     """
@@ -181,6 +182,7 @@ def label_precedence(
     vocabulary.
 
     It precedes none where another concept is far more probable, which a curated rule prefers then.
+    Of several with this label the more probable precedes, but no name of the vocabulary of another.
 
     ``Obstructive hydrocephalus`` is a label of DOID, and a loose name of the coarser
     `Hydrocephalus` of MeSH.
@@ -193,17 +195,23 @@ def label_precedence(
         types: of the concepts.
         units: how many there are.
     """
-    only = np.bincount(owners, weights=verbatim, minlength=units) == 1
-    highest = np.zeros(units)
+    highest, of_labels = np.zeros((2, units))
     np.maximum.at(highest, owners, priors)
-    precedes = verbatim & only[owners] & (priors * _FAR >= highest[owners])
+    np.maximum.at(of_labels, owners, np.where(verbatim, priors, 0.0))
+    precedes = verbatim & (priors >= of_labels[owners]) & (priors * _FAR >= highest[owners])
     place = np.full(units, -1)
     place[owners[precedes]] = np.flatnonzero(precedes)
-    first = place[owners]
-    loose = (
-        (first >= 0) & ~precedes & (vocabularies != vocabularies[first]) & (types == types[first])
-    )
-    return np.where(loose, PRECEDED, precedes.astype(np.int64))
+    first, vocabulary = place[owners], join_pairs(owners, vocabularies)
+    loose = (first >= 0) & (types == types[first])
+    loose &= ~np.isin(vocabulary, vocabulary[verbatim])
+    precedes &= np.isin(owners, owners[loose]) | (_count(owners, verbatim) == 1)
+    return np.where(loose, PRECEDED, precedes * np.where(_count(owners, precedes) == 1, 1, LABELS))
+
+
+def _count(owners: Ints, rows: Bools) -> Ints:
+    """Returns for each candidate how many of some rows are of its unit."""
+    counts: Ints = np.bincount(owners[rows], minlength=int(owners.max(initial=0)) + 1)[owners]
+    return counts
 
 
 def allowed_by_precedence(places: Ints, candidates: Candidates, allowed: Bools) -> Bools:

@@ -15,6 +15,7 @@ from fascicle.linking.candidates import EXACT, Candidates, FoundConcepts
 from fascicle.linking.equivalents import ITSELF
 from fascicle.linking.finding import Finder
 from fascicle.linking.gold import Memory
+from fascicle.linking.induced import INDUCES
 from fascicle.linking.lookup import (
     ConceptLookup,
     Excluded,
@@ -92,14 +93,21 @@ class CandidateGenerator:
 
     def _induced(self, units: Sequence[Unit]) -> dict[int, Query]:
         """Returns the query for ``drug-induced fever`` where a text that has ``heparin-induced
-        fever`` says ``fever``.
+        fever`` says ``fever``; not where ``heparin-induced fever`` is a name of a concept.
         """
         induced = [(number, query) for number, unit in enumerate(units) for query in unit.induced]
+        own = {
+            number: (name, units[number].type)
+            for number, _ in induced
+            if INDUCES in (name := units[number].query.name)
+        }
         pairs = dict.fromkeys(pair for _, query in induced for pair in query.needs)
-        names = self.names_in_pack(list(pairs))
+        names = self.names_in_pack([*pairs, *own.values()])
         # reversed: the first query of a unit is the best
         return {
-            number: query for number, query in reversed(induced) if names.issuperset(query.needs)
+            number: query
+            for number, query in reversed(induced)
+            if names.issuperset(query.needs) and own.get(number) not in names
         }
 
     def _symbols(self, units: Sequence[Unit]) -> dict[int, Query]:

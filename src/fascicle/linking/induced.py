@@ -16,7 +16,7 @@ INDUCIBLE: Final = "Disease"
 _CHEMICAL: Final = "Chemical"
 # levodopa-induced dyskinesia
 _INDUCED: Final = re.compile(r"([^\s()\[\]/,;]+)[-\u2010\u2011 ]induced\s+(?=[^\W\d])")
-_INDUCES: Final = "induced"
+INDUCES: Final = "induced"
 _PARTING: Final = "()[]/,;"  # what no word before it has
 _CAUSES: Final = ("drug", "substance")  # in names of what any drug induces
 _ANY_DRUG: Final = re.compile(r"(?ai:drugs?|medications?|substances?|chemicals?)")
@@ -43,9 +43,9 @@ def _inducing(text: str) -> Iterator[re.Match[str]]:
     from every place.
     """
     end = place = 0
-    while (place := text.find(_INDUCES, place)) >= 0:
+    while (place := text.find(INDUCES, place)) >= 0:
         start = place - 1
-        place += len(_INDUCES)
+        place += len(INDUCES)
         while start > end and not (text[start - 1].isspace() or text[start - 1] in _PARTING):
             start -= 1
         if match := _INDUCED.match(text, max(start, end)):

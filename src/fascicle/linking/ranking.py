@@ -305,7 +305,7 @@ def _settle(
     # A label that precedes the others is the answer alone.
     answers = several & (places < alike[owners])
     counts = np.bincount(owners, weights=answers & likely[order], minlength=units)
-    precedes = several & (candidates.precedence[order] > 0)
+    precedes = several & (candidates.precedence[order] == 1)
     precedes &= (counts[owners] != 1) | (places == 0)
     labels = np.flatnonzero(precedes | _are_symbols(candidates, order, answers, aliases[order]))
     rows = order[labels]
