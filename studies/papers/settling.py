@@ -84,7 +84,7 @@ def needs(found: Sequence[Evidence]) -> Iterator[str]:
     """Yields what the comparisons of an open row lack, in the words of the page."""
     unsettled = [one for one in found if isinstance(one, Compared) and one.verdict in OPEN]
     if not unsettled:
-        yield "another corpus, since none of the paper is at hand"
+        yield "a second corpus, since these are not the texts of the paper"
     yield from _remedies(unsettled)
     plain = [replace(one, doubt="") for one in unsettled]
     if any(one.elsewhere and one.is_level for one in plain):
@@ -92,7 +92,8 @@ def needs(found: Sequence[Evidence]) -> Iterator[str]:
     plain = [replace(one, elsewhere=False) for one in plain]
     bare = [one for one in plain if one.interval is None]
     if bare:
-        yield f"an interval, from the predictions of both systems{_again(bare)}"
+        spent = _again(bare)
+        yield f"an interval{', from the predictions of both systems' if spent else ''}{spent}"
     yield from _counts([one for one in plain if one.interval and one.verdict in OPEN])
 
 

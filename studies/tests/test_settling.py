@@ -62,7 +62,11 @@ def test_fewer_texts_do_not_settle_it(here: float, arm: float, paper: float) -> 
         (_alone(0.01, 1.5, 0), "no number of texts, if the difference is as near to none as here"),
         (
             dataclasses.replace(_alone(1.2, 0.5, 0), low=None, high=None),
-            "an interval, from the predictions of both systems",
+            "an interval",
+        ),
+        (
+            dataclasses.replace(_alone(1.2, 0.5, 0), elsewhere=True),
+            "a second corpus, since these are not the texts of the paper",
         ),
         (
             dataclasses.replace(
