@@ -13,8 +13,7 @@ from typing import Any
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.core.wording import plural
-from fascicle.evaluation.scoring.inputs import by_sentence
-from fascicle.evaluation.scoring.scores import Scores, score
+from fascicle.evaluation.scoring.scores import Scores
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
 from fascicle.formats import write
 from fascicle.training.engine.folder import describe_environment
@@ -58,13 +57,6 @@ def write_parts(
             f"{part}: {plural(len(documents), unit)}, "
             f"{plural(sum(len(one.mentions) for one in documents), 'mention')}"
         )
-
-
-def sentence_scores(documents: Sequence[Document], *, source: str) -> Scores:
-    """Scores with the sentence as the unit of resampling; the micro figures are those of whole
-    documents.
-    """
-    return score(by_sentence(documents), by_sentence(documents, source=source))
 
 
 def row(scores: Scores) -> dict[str, object]:
