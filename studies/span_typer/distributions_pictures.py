@@ -458,8 +458,9 @@ def density(values: Floats, places: Floats, *, bandwidth: float = _BANDWIDTH) ->
     Returns:
         ``[n]``; the integral over [0, 1] is 1.
     """
-    counts, edges = np.histogram(values, bins=_BINS, range=(0.0, 1.0))
-    middles = (edges[:-1] + edges[1:]) / 2
+    every, edges = np.histogram(values, bins=_BINS, range=(0.0, 1.0))
+    filled = np.flatnonzero(every)  # a bin without values adds nothing
+    counts, middles = every[filled], (edges[filled] + edges[filled + 1]) / 2
     images = np.concatenate([middles, -middles, 2 - middles])
     kernel = np.exp(-0.5 * ((places[:, None] - images) / bandwidth) ** 2)
     densities: Floats = kernel @ np.tile(counts, 3) / (len(values) * bandwidth * np.sqrt(2 * np.pi))

@@ -239,7 +239,11 @@ def test_a_bundle_to_compare_with(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_grid_of_the_project_has_its_tables() -> None:
+    """Those on a page are made where the pages are checked."""
+    text = "".join(page.read_text(encoding="utf-8") for page in pages.PAGES)
     for path in GRIDS.glob("*.toml"):
+        if f"<!-- table {path.stem}" in text:
+            continue
         on_test, on_dev = (pages.table(name) for name in (path.stem, f"{path.stem}-dev"))
         assert (
             "planned" in on_test
