@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations, product
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.settings.recipes.relations import PairSettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
-from fascicle.text.relations import FAR, cut_passages, list_pairs, pad_passages
+from fascicle.text.relations import FAR, MANY, cut_passages, list_pairs, pad_passages
 
 TYPES = ("Chemical", "Disease", "Gene")
 SENTENCES = tuple((start, start + 10) for start in range(0, 60, 10))
@@ -73,6 +74,14 @@ def test_pairs_are_those_of_plain_loops(mentions: list[Mention], settings: PairS
         types = pairs.mentions[first].type, pairs.mentions[second].type
         assert settings.between == "concepts" or types == tuple(sorted(types))
     assert listed == naive(mentions, settings)
+    distinct = {m.key: m for m in mentions if m.type in settings.of_mentions}.values()
+    times = Counter(
+        end
+        for m in distinct
+        for end in ([m.key] if settings.between == "mentions" else {link.id for link in m.links})
+    )
+    expected = [[times[end] for end in pairs.ends[at]] for at in pairs.rows[:, 2].tolist()]
+    assert pairs.counts.tolist() == expected
     assert len(listed) == len(pairs.rows)
     assert pairs.left_out == 0
 
@@ -129,7 +138,9 @@ def test_places_lead_to_the_pieces_of_mentions(tokenizer: PieceTokenizer, repeat
     for passage in passages:
         for *_, at in passage.rows.tolist():
             a, b, start, end = batch["pairs"][row].tolist()
-            behind = batch["distance"][row] >= FAR
+            distance, *counts = batch["facts"][row].tolist()
+            behind = distance >= FAR
+            assert counts == [2 * FAR, 2 * FAR + MANY]  # each mention is one
             where = [pairs.mentions[number] for number in pairs.rows[at, :2].tolist()]
             for number, m in zip((a, b), where, strict=True):
                 low, high, kind = batch["mentions"][number].tolist()

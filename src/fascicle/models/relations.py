@@ -2,8 +2,8 @@
 
 The encoder reads which pieces are mentions of which type, by a vector that is added to their
 embeddings. A pair is scored from the mean states of its two mentions, their product, the mean state
-of what stands between them, their types, and their distance. Scores of pairs that are evidence of
-one statement are added as probabilities are (log-sum-exp).
+of what stands between them, their types, their distance, and how often its ends are mentioned.
+Scores of pairs that are evidence of one statement are added as probabilities are (log-sum-exp).
 
 Its folder holds ``relations.json``, ``model.safetensors``, ``encoder.json`` and ``tokenizer.json``.
 """
@@ -26,7 +26,7 @@ from fascicle.runtime.relations import LOGITS
 from fascicle.settings.folders.described import RELATIONS
 from fascicle.settings.recipes.relations import RelationManifest, write_relation_manifest
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.relations import FAR
+from fascicle.text.relations import FACTS
 
 NAME = "relations"  # name of its only head, in scores and targets
 
@@ -54,11 +54,11 @@ class RelationModel(Answering):
         self.mention = nn.Linear(encoder.width, width)
         self.types = nn.Embedding(types, width)
         self.pair = nn.Linear(3 * width + encoder.width, width)
-        self.distances = nn.Embedding(2 * FAR, width)
+        self.facts = nn.Embedding(FACTS, width)
         self.classifier = nn.Linear(width, 1 + len(manifest.labels))
         for layer in (self.mention, self.pair, self.classifier):
             draw(layer)
-        for table in (self.types, self.distances):
+        for table in (self.types, self.facts):
             nn.init.normal_(table.weight, std=0.02)
         self.dropout = nn.Dropout(settings.dropout)
 
@@ -70,7 +70,7 @@ class RelationModel(Answering):
         places: Tensor,
         mentions: Tensor,
         pairs: Tensor,
-        distance: Tensor,
+        facts: Tensor,
     ) -> Tensor:
         """Returns the logits of the labels of each pair, ``[P, 1 + L]``.
 
@@ -81,7 +81,7 @@ class RelationModel(Answering):
             places: see there.
             mentions: see there.
             pairs: see there.
-            distance: see there.
+            facts: see there.
         """
         states = self.encoder(input_ids, attention_mask, self.marks(kinds)).flatten(0, 1)[places]
         pooled = self.mention(self.dropout(mean_states(states, mentions[:, :2])))
@@ -89,7 +89,7 @@ class RelationModel(Answering):
         first, second = pooled[pairs[:, 0]], pooled[pairs[:, 1]]
         between = mean_states(states, pairs[:, 2:])
         features = self.pair(torch.cat([first, second, first * second, between], dim=1))
-        return self.classifier(self.dropout(torch.tanh(features + self.distances(distance))))
+        return self.classifier(self.dropout(torch.tanh(features + self.facts(facts).sum(dim=1))))
 
     def answers(self, batch: Tensors, name: str = "") -> TensorDict:
         """Scores the pairs of a batch."""

@@ -7,6 +7,7 @@ first in the text, or whose concept does.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, product
 from typing import Final
@@ -25,6 +26,8 @@ from fascicle.text.windows import Batch, Window, collate
 # What identifiers of concepts are called in BioRED; in BC5CDR they may be called like their types.
 CONCEPTS: Final = ("entity1", "entity2")
 FAR: Final = 8  # distances in sentences from here on are one
+MANY: Final = 8  # numbers of mentions of a concept from here on are one
+FACTS: Final = 2 * FAR + 2 * MANY  # that a pair may have
 _LONGEST: Final = 8  # windows that are read together
 
 End = object  # the key of a mention, or the identifier of a concept
@@ -37,6 +40,7 @@ class MentionPairs(msgspec.Struct, frozen=True, kw_only=True):
         mentions: in the order of the text.
         rows: first and second mention, and statement of each pair, ``[P, 3]``.
         distance: of each pair in sentences, ``[P]``.
+        counts: mentions of the first and of the second end of each pair, ``[P, 2]``.
         ends: the two ends of each statement; several pairs may be evidence of one.
         left_out: pairs beyond the most that are read.
     """
@@ -44,6 +48,7 @@ class MentionPairs(msgspec.Struct, frozen=True, kw_only=True):
     mentions: tuple[Mention, ...]
     rows: Ints
     distance: Ints
+    counts: Ints
     ends: tuple[tuple[End, End], ...]
     left_out: int = 0
 
@@ -68,12 +73,15 @@ def list_pairs(
     kinds = np.array([names.index(mention.type) for mention in paired], dtype=np.int64)
     numbers = np.array([sentence_number(sentences, m.start) for m in paired], dtype=np.int64)
     near, left_out = _near(kinds, numbers, settings)
-    rank = {end: at for at, end in enumerate(dict.fromkeys(chain.from_iterable(ends)))}
+    times = Counter(chain.from_iterable(ends))  # in the order of the text
+    rank = {end: at for at, end in enumerate(times)}
     rows, statements = _statements(near, kinds, ends, rank)
+    counts = np.array([[times[end] for end in both] for both in statements], dtype=np.int64)
     return MentionPairs(
         mentions=tuple(paired),
         rows=rows,
         distance=np.abs(numbers[rows[:, 0]] - numbers[rows[:, 1]]),
+        counts=counts.reshape(-1, 2)[rows[:, 2]],
         ends=statements,
         left_out=left_out,
     )
@@ -172,6 +180,7 @@ class PairPassage(msgspec.Struct, frozen=True, kw_only=True):
         rows: first and second mention of each pair, among those of the passage, and its statement,
             ``[P, 3]``.
         distance: of each pair in sentences, ``[P]``.
+        counts: mentions of the ends of each pair in the document, ``[P, 2]``.
         numbers: of these pairs among those of the document, ``[P]``.
     """
 
@@ -181,6 +190,7 @@ class PairPassage(msgspec.Struct, frozen=True, kw_only=True):
     kinds: Ints
     rows: Ints
     distance: Ints
+    counts: Ints
     numbers: Ints
 
 
@@ -238,6 +248,7 @@ def _passage(
         kinds=np.array(kinds, dtype=np.int64),
         rows=np.concatenate([places, rows[:, 2:]], axis=1),
         distance=pairs.distance[paired],
+        counts=pairs.counts[paired],
         numbers=paired,
     )
 
@@ -261,8 +272,9 @@ def pad_passages(passages: Sequence[PairPassage], tokenizer: PieceTokenizer) -> 
         ``input_ids``, ``attention_mask`` and ``kinds`` ``[W, T]``, the last with the index of the
         type of the mention at each piece, from 1; ``places`` ``[N]``, where the pieces stand in the
         flattened table of states; ``mentions`` ``[M, 3]``, range among the places, and index of the
-        type; ``pairs`` ``[P, 4]``, both mentions and the range between them; ``distance`` ``[P]``,
-        from ``FAR`` on if the first of the pair stands behind the second.
+        type; ``pairs`` ``[P, 4]``, both mentions and the range between them; ``facts`` ``[P, 3]``,
+        numbers below ``FACTS``: the distance, from ``FAR`` on if the first of the pair stands
+        behind the second, and how many mentions each end has.
     """
     windows = [
         msgspec.structs.replace(window, document=number)
@@ -296,8 +308,14 @@ def _arrays(table: Batch, passage: PairPassage, *, row: int, pieces: int, mentio
         "places": np.concatenate(places),
         "mentions": np.concatenate([ranges, passage.kinds[:, None]], axis=1),
         "pairs": _with_gaps(passage.rows[:, :2], ranges, mentions),
-        "distance": np.minimum(passage.distance, FAR - 1) + FAR * behind,
+        "facts": _facts(passage, behind),
     }
+
+
+def _facts(passage: PairPassage, behind: Ints) -> Ints:
+    distance = np.minimum(passage.distance, FAR - 1) + FAR * behind
+    counts = np.minimum(passage.counts, MANY) - 1 + [2 * FAR, 2 * FAR + MANY]
+    return np.concatenate([distance[:, None], counts], axis=1)
 
 
 def _places(table: Batch, row: int, window: Window, passage: PairPassage) -> Ints:

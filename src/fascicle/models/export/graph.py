@@ -244,7 +244,7 @@ class RelationGraph(Graph):
             "places": places,
             "mentions": torch.cat([starts, starts + 2, kinds], dim=1),
             "pairs": torch.cat([drawn(count, sizes["units"], 2), gaps, gaps + 3], dim=1),
-            "distance": drawn(model.distances.num_embeddings, sizes["units"]),
+            "facts": drawn(model.facts.num_embeddings, sizes["units"], 3),
         }
 
     def axes(self) -> dict[str, tuple[str, ...]]:
@@ -255,7 +255,7 @@ class RelationGraph(Graph):
             "places": ("places",),
             "mentions": ("mentions", ""),
             "pairs": ("pairs", ""),
-            "distance": ("pairs",),
+            "facts": ("pairs", ""),
             self.outputs[0]: ("pairs", ""),
         }
 
@@ -267,10 +267,10 @@ class RelationGraph(Graph):
         places: Tensor,
         mentions: Tensor,
         pairs: Tensor,
-        distance: Tensor,
+        facts: Tensor,
     ) -> Tensor:
         """Returns the logits of each pair."""
-        inputs = (input_ids, attention_mask, kinds, places, mentions, pairs, distance)
+        inputs = (input_ids, attention_mask, kinds, places, mentions, pairs, facts)
         return self.model.logits(*inputs).detach()
 
 
