@@ -31,7 +31,7 @@ def counts(group: str) -> dict[str, dict[str, int]]:
     from tests.formats.oracle.judging import differences, outcome
     from tests.formats.use import office_odd, pages_odd, printed_odd
 
-    more = (*office_odd.ALL, *pages_odd.ALL, *pages_odd.MISSED)
+    more = (*office_odd.ALL, *pages_odd.ALL)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     for given in printed_odd.ALL if group == "first" else more:
         with tempfile.TemporaryDirectory() as folder:

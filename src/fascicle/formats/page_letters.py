@@ -239,10 +239,11 @@ def _signs(
             is_straight = abs(quarters - round(quarters)) < _SLANT
             is_inside = _is_inside(rectangle, sides)
             if sign.isspace() or (is_straight and is_inside):
+                box = _turned(rectangle, sides, round(quarters) % 4, sign)
                 if place and place in marks.spans:
                     sign = "" if sign.isspace() else f"{NOTHING}{marks.spans[place]}"
                 left_out["signs without a letter"] += sign == "\ufffd"
-                yield sign, _turned(rectangle, sides, round(quarters) % 4, sign)
+                yield sign, box
             else:
                 left_out["slanted signs" if is_inside else "signs outside of the page"] += 1
 

@@ -27,6 +27,7 @@ _OF_PDF: Final = MappingProxyType(
     dict(enumerate("˘ˇˆ˙˝˛˚˜", 0x18))
     | dict(enumerate("•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\ufffd€", 0x80))
 )
+_SOFT: Final = "\u00ad"  # a hyphen, if a line ends there
 _WORD: Final = re.compile(r"\S+")
 Sign = tuple[str, PrintedPiece | None]  # a character, and its place
 
@@ -186,3 +187,5 @@ def _words(text: str, count: int, at: int, box: PrintedPiece) -> Iterator[Sign]:
     yield NOTHING, box._replace(text=NOTHING)
     if at == count - 1 and text[-1:].isspace():
         yield " ", None
+    elif at == count - 1 and box.text == "-" and text[-1:].isalnum():  # the word goes on
+        yield _SOFT, box._replace(text=_SOFT)

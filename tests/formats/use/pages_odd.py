@@ -443,8 +443,8 @@ REFERENCES: Final = (
         "TNF-α helps|We saw gout.",
     ),
 )
-# what PDFium does not tell: the hyphen under another text, and what an artifact is
-MISSED: Final = (
+# what PDFium does not tell by itself: the hyphen under another text, and what an artifact is
+MENDED: Final = (
     page(
         "another text for a part of a word, over two lines",
         b"BT /F1 10 Tf 12 TL 54 600 Td (Dru) Tj /Span << /ActualText (c) >> BDC (k-) Tj EMC T* (ker) Tj ET",
@@ -457,4 +457,4 @@ MISSED: Final = (
         "Lithium helps",
     ),
 )
-ALL: Final = (*PDF, *REFERENCES)
+ALL: Final = (*PDF, *REFERENCES, *MENDED)
