@@ -74,3 +74,15 @@ def test_what_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(TEXT)
     with pytest.raises(InputError, match="two texts of one name"):
         of(tmp_path, first=FIRST)
+
+
+def test_relations_of_both_versions_are_counted(tmp_path: Path) -> None:
+    graph = (
+        '<graph-space id="g"><vertex annotation="m1" id="v1"/><vertex annotation="m2" id="v2"/>'
+        '<triple annotator="me" id="t1" subject="v1" property="has" object="v2"/></graph-space>'
+    )
+    (found,) = of(tmp_path, second=SECOND.replace("</document>", f"{graph}</document>"))
+    assert len(found.mentions) == 2
+    assert [event.message for event in found.events if event.code == "relations-left-out"] == [
+        "relations between mentions are not read (1)"
+    ]

@@ -116,7 +116,9 @@ def _document(
         for annotation in record.iterfind("annotation")
     ]
     annotators = {_annotator(annotation) for annotation, _ in pairs}
-    untyped = relations = 0
+    # of Knowtator 2, whose graphs have a triple for each relation
+    relations = sum(len(record.findall("graph-space/triple")) for record in records)
+    untyped = 0
     for annotation, classes in pairs:
         entry = classes.of(annotation)
         relations += entry.relations
@@ -154,7 +156,7 @@ def _events(untyped: int, relations: int, unannotated: str) -> Iterator[Event]:
 
     Args:
         untyped: number of annotations without a class.
-        relations: number of slots with other mentions.
+        relations: number of relations: slots with other mentions, and those of graphs.
         unannotated: name of the text, if no record is about it.
     """
     for _ in range(untyped):
@@ -164,7 +166,7 @@ def _events(untyped: int, relations: int, unannotated: str) -> Iterator[Event]:
         message = f"{unannotated} has no annotation"
         yield Event(step=_STEP, kind="note", code="no-annotation", message=message)
     if relations:
-        message = f"slots with other mentions are not read ({relations:,})"
+        message = f"relations between mentions are not read ({relations:,})"
         yield make_event("relations-left-out", step=_STEP, message=message)
 
 
