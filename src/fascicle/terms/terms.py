@@ -23,7 +23,9 @@ MAX_CURIE: Final = 200  # characters
 _RELEASE: Final = re.compile(r"_?(\d{4}(_\d{1,2}){0,2}_?)+$", re.ASCII)  # SNOMEDCT_US_2016_03_01
 _PREFIX: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _LOCAL: Final = re.compile(r"[!-~]+")  # visible ASCII
-_NO_PREFIX: Final = frozenset({"http", "https", "ftp", "url", "mailto"})
+_NO_PREFIX: Final = frozenset(
+    {"http", "https", "ftp", "url", "mailto", "_"}
+)  # _ of nodes without an identifier
 _WRAPPERS: Final = frozenset({"alliancegenome"})  # in front of CURIEs
 # Pages of OLS, which name the address or the identifier of a term.
 _VIEW: Final = re.compile(

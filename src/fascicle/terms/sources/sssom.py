@@ -44,7 +44,10 @@ _NEEDED: Final = ("subject_id", "predicate_id", "object_id")
 _WISHED: Final = ("predicate_modifier", "mapping_cardinality", "confidence")
 _NOTHING: Final = "NoTermFound"
 _LEAST: Final = 0.5  # confidence of a mapping that counts
-_PREFIX: Final = re.compile(r"#\s+[\"']?([\w.-]+)[\"']?\s*:\s+[\"']?(\S+?)[\"']?\s*", re.ASCII)
+_PREFIX: Final = re.compile(
+    r"#\s+[\"']?([\w.-]+)[\"']?\s*:\s+[\"']?(\S+?)[\"']?(?:\s+#.*)?\s*", re.ASCII
+)
+_INLINE: Final = re.compile(r"[{,]\s*[\"']?([\w.-]+)[\"']?\s*:\s+[\"']?([^\s,\"'}]+)", re.ASCII)
 
 
 def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -115,6 +118,7 @@ def _curie_map(settings: SourceSettings) -> Mapping[str, str]:
             addresses[row[1]] = row[2]
         else:
             inside = line.lstrip("# ").startswith("curie_map:")
+            addresses.update(_INLINE.findall(line) if inside else ())
     return addresses
 
 
