@@ -64,11 +64,9 @@ def open_table(
         RecipeError: ``where`` or ``unless`` name a column that is not there.
     """
     filters = {**settings.table.where, **settings.table.unless}
-    at: dict[Column, int]
-    if settings.path.endswith(".parquet") or Path(settings.path).is_dir():
-        at, rows = _parquet(settings, report, [*needed], [*wished, *filters])
-    else:
-        at, rows = _text(settings, report, needed, [*wished, *filters])
+    is_parquet = settings.path.endswith(".parquet") or Path(settings.path).is_dir()
+    open_rows = _parquet if is_parquet else _text
+    at, rows = open_rows(settings, report, [*needed], [*wished, *filters])
     if _are_numbers(needed):
         at = _by_number((*needed, *wished, *filters))
     _check_presence(settings, at, filters, required)
