@@ -86,3 +86,10 @@ def test_relations_of_both_versions_are_counted(tmp_path: Path) -> None:
     assert [event.message for event in found.events if event.code == "relations-left-out"] == [
         "relations between mentions are not read (1)"
     ]
+
+
+@pytest.mark.parametrize("content", [FIRST, SECOND])
+def test_a_file_without_its_folder_is_named(tmp_path: Path, content: str) -> None:
+    of(tmp_path, a=content)
+    with pytest.raises(FormatError, match="annotation of Knowtator; give the folder"):
+        list(read(tmp_path / "a.xml"))

@@ -244,6 +244,7 @@ _ROOT: Final = (
     r"""(?is)\s*(?:<\?[^<>]*\?>\s*|<!--.*?-->\s*)*(?:<!doctype\s[^<>\[]*>\s*)?(?:<\?[^<>]*\?>\s*|<!--.*?-->\s*)*"""
     r"<([A-Za-z][\w:.-]*)(?=[\s>/])"
 )
+_KNOWTATOR: Final = r"<(?:knowtator-project|annotations textSource=)"
 _TAG: Final = r"<[A-Za-z!?/][^<>]*>"
 _NAMED: Final[Mapping[str, str]] = MappingProxyType(
     {".html": "html", ".htm": "html", ".xhtml": "html", ".xml": "xml", ".nxml": "xml"}
@@ -316,6 +317,11 @@ def markup_kind(head: str, suffix: str) -> str:
     plain = "name the format plain to read it as it is, tags included"
     if kind == "html":
         return f"an HTML page; extract its text first, for example with pandoc -t plain, or {plain}"
+    if re.search(_KNOWTATOR, head):
+        return (
+            "annotation of Knowtator; give the folder that has its texts too, and name the format "
+            "knowtator"
+        )
     root = root_element(head)
     what = (
         f"with the root {root}, which is of no format that is read"
