@@ -205,6 +205,7 @@ def test_names_in_a_column_of_synonyms_are_names(tmp_path: Path, name: str, cont
     ("content", "curies"),
     [
         ("our syndrome\tDisease\nours\tDisease\n", []),
+        ("\n\ntype\tname\nDisease\tour syndrome\n", []),
         ("Disease\tour syndrome\tOWN:1\nDisease\tourosis\t\n", ["OWN:1"]),
         ("OWN:1\tDisease\tour syndrome\nOWN:2\tDisease\tourosis\n", ["OWN:1"]),
     ],
@@ -213,7 +214,8 @@ def test_the_content_of_columns_without_headings_tells_them(
     tmp_path: Path, content: str, curies: list[str]
 ) -> None:
     (tmp_path / "l.tsv").write_text(content, encoding="utf-8")
-    mention, *_ = load(tmp_path / "l.tsv")("It is our syndrome, ourosis.")
+    mention, *more = load(tmp_path / "l.tsv")("It is our syndrome, ourosis; no type or name.")
+    assert all(one.type == "Disease" for one in more)
     assert (mention.type, mention.text) == ("Disease", "our syndrome")
     assert [link.curie for link in mention.links] == curies
 

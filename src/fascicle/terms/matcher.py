@@ -162,8 +162,10 @@ def read_dictionary(
     options = options or TsvOptions()
     report = report if report is not None else DictionaryReport()
     columns = _Columns(path, options)
+    is_header = options.header
     for number, line in read_lines(Source(path=path, encoding=options.encoding)):
-        if options.header and number == 1:
+        if is_header and line.strip():
+            is_header = False
             continue
         cells = split_cells(line, options.separator)
         if line.strip():
