@@ -141,6 +141,23 @@ def test_rows_that_others_keep_meanwhile_are_seen(browser: Browser, members: Tea
     next(opening, None)
 
 
+def test_who_keeps_rows_is_asked_where_tokens_have_no_names(opened: Opened) -> None:
+    page = opened(TEXT)
+    page.click("#names")
+    silence(page, "Tremor")
+    page.wait_for_selector("#pick-free")
+    press(page, "Escape")
+    page.wait_for_selector("#names-changes .notice")
+    assert "nobody said who curates" in page.inner_text("#names-changes")
+    silence(page, "Tremor")
+    page.wait_for_selector("#pick-free")
+    page.fill("#pick-free", "Eve")
+    press(page, "Enter")
+    kept(page, "kept by Eve, 20")
+    page.locator("#names-rows button", has_text="Undo").click()
+    until(page, "!document.getElementById('names-rows').textContent")
+
+
 @pytest.mark.parametrize("width", [375, 1280])
 def test_a_name_is_added_seen_kept_and_undone(
     alone: Opened, axe: str, width: int, tmp_path: Path
