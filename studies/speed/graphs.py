@@ -65,7 +65,8 @@ def main() -> None:
     if args.only:
         begun = time.monotonic()
         facts = PARTS[args.only[0]](args.work, int(args.only[1]))
-        print(json.dumps(_cost(resource.RUSAGE_SELF, begun) | facts))
+        cost = _cost(resource.RUSAGE_SELF, begun) | {"peak_mib": peak()}
+        print(json.dumps(cost | facts))
         return
     texts, copies = (list(map(int, filter(None, x.split(",")))) for x in (args.texts, args.copies))
     write_texts(args.work, max(args.documents, *texts, 0))
@@ -126,6 +127,12 @@ def measured_alone(work: Path, part: str, count: int) -> dict[str, Any]:
     facts: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     print(part, count, facts, flush=True)
     return facts
+
+
+def peak() -> int:
+    """Returns the peak of memory of this process; that of ``getrusage`` begins with the parent's."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
 
 
 def _command(*words: object) -> dict[str, Any]:
