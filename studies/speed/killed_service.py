@@ -247,7 +247,8 @@ class Load:
             after = 0
             for mention in document.mentions[:50]:
                 here = {"spans": mention.spans, "type": mention.type}
-                edits = [{"item": json.dumps(mention.key), "after": draw.choice([None, here])}]
+                item = json.dumps(mention.key, separators=(",", ":"))  # as it is kept
+                edits = [{"item": item, "after": draw.choice([None, here])}]
                 mark = secrets.token_hex(16)
                 step = {"document": name, "id": mark, "who": "Ada", "after": after, "edits": edits}
                 (saved,) = self._insist(client, "steps", step)["steps"]
