@@ -1,9 +1,10 @@
 """Network of the finder of relations: reads a text once, and scores pairs of its mentions.
 
 The encoder reads which pieces are mentions of which type, by a vector that is added to their
-embeddings. A pair is scored from the mean states of its two mentions, their product, the mean state
-of what stands between them, their types, their distance, and how often its ends are mentioned.
-Scores of pairs that are evidence of one statement are added as probabilities are (log-sum-exp).
+embeddings. The score of a pair is the sum of a prior, from its types, its distance and how often
+its ends are mentioned, and of what is read: the mean states of its two mentions, their product, and
+the mean state of what stands between them. Scores of pairs that are evidence of one statement are
+added as probabilities are (log-sum-exp).
 
 Its folder holds ``relations.json``, ``model.safetensors``, ``encoder.json`` and ``tokenizer.json``.
 """
@@ -55,11 +56,16 @@ class RelationModel(Answering):
         self.types = nn.Embedding(types, width)
         self.pair = nn.Linear(3 * width + encoder.width, width)
         self.facts = nn.Embedding(FACTS, width)
+        self.both_types = nn.Embedding(types * types, width)
+        self.prior = nn.Linear(width, 1 + len(manifest.labels))
         self.classifier = nn.Linear(width, 1 + len(manifest.labels))
-        for layer in (self.mention, self.pair, self.classifier):
+        for layer in (self.mention, self.pair, self.prior):
             draw(layer)
-        for table in (self.types, self.facts):
+        for table in (self.types, self.facts, self.both_types):
             nn.init.normal_(table.weight, std=0.02)
+        # Zero at first, so that the prior is learnt before the states disturb it.
+        for parameter in self.classifier.parameters():
+            nn.init.zeros_(parameter)
         self.dropout = nn.Dropout(settings.dropout)
 
     def logits(
@@ -89,7 +95,10 @@ class RelationModel(Answering):
         first, second = pooled[pairs[:, 0]], pooled[pairs[:, 1]]
         between = mean_states(states, pairs[:, 2:])
         features = self.pair(torch.cat([first, second, first * second, between], dim=1))
-        return self.classifier(self.dropout(torch.tanh(features + self.facts(facts).sum(dim=1))))
+        types = mentions[:, 2][pairs[:, :2]]
+        both_types = types[:, 0] * self.types.num_embeddings + types[:, 1]
+        known = torch.tanh(self.facts(facts).sum(dim=1) + self.both_types(both_types))
+        return self.classifier(self.dropout(torch.tanh(features))) + self.prior(known)
 
     def answers(self, batch: Tensors, name: str = "") -> TensorDict:
         """Scores the pairs of a batch."""
