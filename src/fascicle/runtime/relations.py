@@ -66,8 +66,8 @@ class Statements(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def scores(self) -> Floats:
-        """Probability of that label, ``[S]``."""
-        scores: Floats = self.chances[:, 1:].max(axis=1)
+        """Probability of each statement that its ends are related at all, ``[S]``."""
+        scores: Floats = 1.0 - self.chances[:, 0]
         return scores
 
 
@@ -110,9 +110,9 @@ class RelationFinder:
                 links.
 
         Returns:
-            One patch per document: the relations, each with its probability as the attribute
-            ``score``, in place of those of the same types that the document has between these
-            mentions, and events.
+            One patch per document: the relations, each with the probability that its ends are
+            related as the attribute ``score``, in place of those of the same types that the
+            document has between these mentions, and events.
         """
         several = zip(documents, mentions_of, self.read(documents, mentions_of), strict=True)
         return [
@@ -125,7 +125,7 @@ class RelationFinder:
         ]
 
     def explain(self, document: Document, mentions: Sequence[Mention]) -> list[str]:
-        """Returns a line for each relation of a document: its ends and probability, the number of
+        """Returns a line for each relation of a document: its ends and score, the number of
         pairs of mentions that are evidence of it, and the pair that counts most.
 
         Args:
@@ -206,7 +206,7 @@ def make_relation(pairs: MentionPairs, at: int, label: RelationLabel, *, score: 
         pairs: with the statement.
         at: its number.
         label: its type and roles.
-        score: its probability.
+        score: the probability that its ends are related.
     """
     ends = pairs.ends[at][::-1] if label.turned else pairs.ends[at]
     stated = tuple(zip(label.roles, ends, strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
-from fascicle.core.arrays import Ints, unique_values
+from fascicle.core.arrays import Bools, Floats, Ints, unique_values
 from fascicle.core.document import GOLD, Document, Mention, Relation
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import JudgedMentions
@@ -229,9 +229,12 @@ def missed_notes(part: str, missed: Mapping[str, int]) -> Iterator[str]:
             yield f"relations of {part} that no answer can be, {reason}: {count:,}"
 
 
-def judge_statements(finder: RelationFinder, documents: Sequence[Document]) -> JudgedMentions:
-    """Returns the most probable label of each statement of documents with its probability, before
-    calibration, and whether it is right.
+def judge_statements(
+    finder: RelationFinder, documents: Sequence[Document]
+) -> tuple[JudgedMentions, Bools]:
+    """Returns the most probable label of each statement of documents with the probability, before
+    calibration, that its ends are related, and whether the label is right; and whether the ends are
+    related.
 
     Args:
         finder: with its labels.
@@ -239,18 +242,19 @@ def judge_statements(finder: RelationFinder, documents: Sequence[Document]) -> J
     """
     manifest = finder.manifest
     gold = GoldLabels(manifest.labels)
-    scores, right, types = list[float](), list[bool](), list[str]()
+    scores, best, answers = list[Floats](), list[Ints](), list[Ints]()
     relations = Counter[str]()
     mentions_of = [document.layer(GOLD) for document in documents]
     for document, stated in zip(documents, finder.read(documents, mentions_of), strict=True):
-        answer = gold.of(document, stated.pairs)
-        scores += stated.scores.tolist()
-        right += (stated.best + 1 == answer).tolist()
-        types += [manifest.labels[label].type for label in stated.best.tolist()]
+        scores.append(stated.scores)
+        best.append(stated.best)
+        answers.append(gold.of(document, stated.pairs))
         relations.update(relation.type for relation in gold_relations(document))
-    return JudgedMentions(
-        scores=np.array(scores, dtype=np.float64).clip(0.0, 1.0),
-        right=np.array(right, dtype=bool),
-        types=tuple(types),
+    answer, label = np.concatenate(answers), np.concatenate(best)
+    judged = JudgedMentions(
+        scores=np.concatenate(scores).clip(0.0, 1.0),
+        right=label + 1 == answer,
+        types=tuple(manifest.labels[number].type for number in label.tolist()),
         gold=relations,
     )
+    return judged, answer > 0

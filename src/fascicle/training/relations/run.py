@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,7 +205,7 @@ class _RelationTrainee(Trainee):
     def judge(self, point: Point) -> PointResult:
         """Scores the relations of dev at the best threshold."""
         scorer = TorchScorer(model=self._model.eval(), bf16=self.loop.bf16)
-        judged = judge_statements(
+        judged, _ = judge_statements(
             RelationFinder(self.manifest, self.tokenizer, scorer), self.parts.dev
         )
         best = best_threshold(
@@ -238,8 +239,8 @@ class _RelationTrainee(Trainee):
         )
 
     def _fitted(self, finder: RelationFinder) -> RelationManifest:
-        judged = judge_statements(finder, self.parts.dev)
-        fitted = fit_temperature(judged)
+        judged, related = judge_statements(finder, self.parts.dev)
+        fitted = fit_temperature(dataclasses.replace(judged, right=related))
         manifest = self.manifest
         if not fitted.at_bound:
             manifest = replace(manifest, calibration=fitted.curve())
