@@ -208,6 +208,15 @@ def test_paths_are_those_fields_that_a_file_may_stand_in() -> None:
     )
 
 
+@pytest.mark.parametrize("link", ["auto", ["auto"]])
+def test_auto_is_the_shipped_linker_in_every_way_in(cli: Cli, link: Any) -> None:
+    assert Choices(link=tuple(link) if isinstance(link, list) else link) == Choices(link="auto")
+    (mention,) = fascicle.load(MODEL, link=link)("No heartburn.").mentions
+    assert [one.curie for one in mention.links] == ["MESH:D006356"]
+    out = cli("annotate", "--text", "No heartburn.", "--model", MODEL, "--link", "auto").out
+    assert "MESH:D006356" in out
+
+
 def test_a_trace_names_the_part_and_the_reason(cli: Cli) -> None:
     model = fascicle.load(
         MODEL, also=OWN, only=["Disease", "Drug"], threshold=0.3, link="auto", assertions=True

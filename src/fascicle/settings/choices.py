@@ -67,19 +67,22 @@ class Choices(Settings, frozen=True, kw_only=True):
     relations: str = ""
 
     def __post_init__(self) -> None:
-        """Refuses choices of links beside the choice of none.
+        """Reads ``("auto",)`` as ``"auto"``, and refuses choices of links beside that of none.
 
         Raises:
             UsageError: there are some.
         """
+        if self.link == (AUTO,):
+            msgspec.structs.force_setattr(self, "link", AUTO)
         if not self.links and (self.ontology or self.link not in ((), AUTO)):
             raise UsageError("links = false leaves out all links; leave out link and ontology")
 
     @property
     def linkers(self) -> tuple[str, ...]:
         """The linkers by name; neither ``"auto"`` nor none are names."""
-        names = (self.link,) if isinstance(self.link, str) else self.link
-        return () if names == (AUTO,) else names
+        if self.link == AUTO:
+            return ()
+        return (self.link,) if isinstance(self.link, str) else self.link
 
     @property
     def changed(self) -> dict[str, Any]:
