@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention, in_order
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, ReadReport, parse_columns, read, write
+from fascicle.formats.tag_names import document_mark
 
 FLAT = "Mild\tO\nGaucher\tB-Disease\ndisease\tI-Disease\n.\tO\n\nNo\tO\nfever\tB-Disease\n"
 
@@ -185,6 +186,22 @@ def test_a_row_without_its_token_in_formats_with_fixed_columns(tmp_path: Path, t
     assert document.text == "a \ufffd b"
     assert len(document.mentions) == 2
     assert [one.code for one in document.events if one.kind == "repair"] == ["missing-token"]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("#begin document a{blanks};{blanks}x", "a{blanks};{blanks}x"),
+        ("#begin document a; part 0{zeros}x", "a; part 0{zeros}x"),
+        ("#begin document (a){blanks}; part {zeros}7{blanks}", "a_7"),
+        ("-DOCSTART- {brackets}", ""),
+        ("-DOCSTART- {zeros} x", ""),
+        ("# newdoc id ={blanks}", ""),
+    ],
+)
+def test_marks_of_any_length_take_time_by_their_length(line: str, name: str) -> None:
+    many = {"blanks": " " * 100_000, "zeros": "0" * 100_000, "brackets": "( " * 100_000}
+    assert document_mark(line.format(**many)) == name.format(**many)
 
 
 def test_blank_lines_may_hold_blanks_and_tabs(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ agrees around it.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fascicle.errors import FormatError
 from fascicle.formats import read
 
 WORDS = st.sampled_from(["gout", "BRCA1", "a", "in", "gout-like", "β", "\U0001f600", "in a"])
@@ -77,3 +79,10 @@ def test_a_quote_is_placed_where_most_agrees(
             wanted.add(place)
     assert {(one.start, one.end) for one in found.mentions} == wanted
     assert "offset-outside" in [event.code for event in found.events]
+
+
+def test_an_article_whose_id_is_too_long_for_a_file_has_no_text(tmp_path: Path) -> None:
+    article = {"extId": "1" * 300, "annotations": [{"exact": "a", "type": "X", "tags": []}]}
+    (tmp_path / "a.json").write_text(json.dumps([article]), encoding="utf-8")
+    with pytest.raises(FormatError, match="put it beside them"):
+        list(read(tmp_path / "a.json", format="records"))

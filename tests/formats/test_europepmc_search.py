@@ -76,6 +76,14 @@ def test_headings_of_an_abstract_are_borders_of_sections(tmp_path: Path, name: s
     assert document.text == "\n".join(text for _, text, _ in PARTS)
 
 
+@pytest.mark.parametrize("part", ["<h4>", "<h4></h", "<h4 </h4", "<h4>a</h3>"])
+def test_headings_without_an_end_take_time_by_their_length(tmp_path: Path, part: str) -> None:
+    result = {"id": "1", "title": "A title", "abstractText": part * 50_000}
+    (tmp_path / "s.jsonl").write_text(json.dumps(result), encoding="utf-8")
+    (document,) = read(tmp_path / "s.jsonl")
+    assert [name for name, *_ in parts(document) if name.startswith("abstract-")] == []
+
+
 def test_facts_of_a_result_in_xml(tmp_path: Path) -> None:
     (tmp_path / "s.xml").write_text(xml("A title", ""), encoding="utf-8")
     (document,) = read(tmp_path / "s.xml")

@@ -10,6 +10,8 @@ from tests.formats.oracle.papers import printed
 
 from fascicle.core.document import Document
 from fascicle.formats import read
+from fascicle.formats.page_marks import with_texts
+from fascicle.formats.page_parts import NOTHING, PrintedPiece
 
 pytest.importorskip("pypdfium2")
 _BODY = [(54, 600, 10, "Body text of a page"), (54, 588, 10, "and more of it.")]
@@ -507,6 +509,13 @@ SPANS = {
 def test_text_that_stands_for_letters_of_two_lines(tmp_path: Path, span: str) -> None:
     text = of(tmp_path, printed(SPANS[span] + _END)).text
     assert text == b" ".join(_PRINTED).decode().replace("- ", "")
+
+
+def test_a_long_text_that_stands_for_many_letters_takes_time_by_their_sum() -> None:
+    mark, letters, words = f"{NOTHING}7", 60_000, 90_000
+    boxes = [PrintedPiece(at, 0, at + 1, 1, "x", 0) for at in range(letters)]
+    signs = with_texts([(mark, box) for box in boxes], {7: "ab " * words})
+    assert sum(sign == "ab" for sign, _ in signs) == words
 
 
 @pytest.mark.parametrize(

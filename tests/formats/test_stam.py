@@ -179,6 +179,26 @@ def test_data_that_the_store_lacks_are_refused(tmp_path: Path) -> None:
     assert "this is no annotation store of STAM (KeyError: ('s', 'D9'))" in message
 
 
+@pytest.mark.parametrize(
+    "stated",
+    [{"text": ["Lithium"]}, {"@include": "x" * 300}, {"@include": "a\0b"}, {"@include": None}],
+)
+def test_a_text_that_is_none_is_refused(tmp_path: Path, stated: dict[str, Any]) -> None:
+    (message,) = read(tmp_path, store(**{"@id": "a"}, **stated)).said
+    assert "no annotation store of STAM" in message or "is not in the folder" in message
+
+
+def test_a_selector_that_is_too_deep_is_refused(tmp_path: Path) -> None:
+    deep = '{"@type": "DirectionalSelector", "selectors": [' * 5_000 + "]}" * 5_000
+    content = json.dumps(store((selector(0, 7), {"type": "Drug"}))).replace(
+        json.dumps(selector(0, 7)), deep
+    )
+    path = tmp_path / "a.store.stam.json"
+    path.write_text(content)
+    (message,) = outcome(path, "stam").said
+    assert "this is no annotation store of STAM (RecursionError" in message
+
+
 def test_a_cursor_that_is_no_number_is_refused(tmp_path: Path) -> None:
     target = selector(0, 7)
     target["offset"]["end"]["value"] = "x"

@@ -158,6 +158,7 @@ def test_forms_of_a_file_and_several_texts(form: str, tmp_path: Path) -> None:
         (annotation(POSITION, source="http://x.org/a.json"), "put it beside them"),
         ({"@context": CONTEXT, "type": "Annotation", "body": "x"}, "has no target"),
         (annotation(POSITION, source="../../etc/passwd"), "put it beside them as passwd.txt"),
+        (annotation(POSITION, source=f"http://x.org/{'x' * 300}"), "put it beside them as xx"),
     ],
 )
 def test_what_cannot_be_placed_is_said(stated: dict[str, Any], said: str, tmp_path: Path) -> None:

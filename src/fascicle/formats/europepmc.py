@@ -19,7 +19,7 @@ import msgspec
 
 from fascicle.core.absent import without_nulls
 from fascicle.core.document import Document
-from fascicle.core.files.source import Source, read_whole_text
+from fascicle.core.files.source import Source, is_file, read_whole_text
 from fascicle.core.mention import Span, parse_link
 from fascicle.formats.collect import MentionCollector
 
@@ -95,7 +95,7 @@ def _article_text(article: _Article, source: Source) -> str:
     names = [f"{name}.txt" for name in (article.pmcid, article.extId) if _ID.fullmatch(name)]
     for name in names:
         path = Path(source.path).parent / name
-        if path.is_file():
+        if is_file(path):
             return read_whole_text(Source(path=os.fspath(path), encoding=source.encoding))
     raise ValueError(
         f"the annotations quote an article whose text is not here; put it beside them as "

@@ -21,7 +21,8 @@ from fascicle.text.raised import Line
 
 STEP: Final = "europepmc-search"
 RESULT: Final = "result"  # its element
-_HEADING: Final = re.compile(r"(?is)<h([1-6])\b[^<>]*>(.*?)</h\1\s*>")
+# a heading has none inside, so that no part of an abstract is looked at again
+_HEADING: Final = re.compile(r"(?i)<h([1-6])\b[^<>]*+>((?:[^<]++|<(?!/?h[1-6]\b))*+)</h\1\s*+>")
 _ESCAPED: Final = re.compile(r"(?i)&lt;/?[a-z]")
 _FACTS: Final = {
     "pmid": "pmid",

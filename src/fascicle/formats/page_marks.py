@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
@@ -167,10 +167,15 @@ def with_texts(signs: Iterable[Sign], texts: Mapping[int, str]) -> Iterator[Sign
     pairs = [pair for pair in signs if pair[0]]
     counts = Counter(sign for sign, _ in pairs)
     places = Counter[str]()
+    words: dict[str, Mapping[int, Sequence[re.Match[str]]]] = {}
     inside = False  # a span of such letters, of which others follow
     for sign, box in pairs:
         if box is not None and sign[0] == NOTHING:
-            yield from _words(texts[int(sign[1:])], counts[sign], places[sign], box)
+            text = texts[int(sign[1:])]
+            if sign not in words:
+                words[sign] = _words_by_letter(text, counts[sign])
+            is_last = places[sign] == counts[sign] - 1
+            yield from _signs_of(text, words[sign].get(places[sign], ()), box, is_last=is_last)
             places[sign] += 1
             inside = places[sign] < counts[sign]
         elif not (inside and sign == " "):
@@ -178,14 +183,23 @@ def with_texts(signs: Iterable[Sign], texts: Mapping[int, str]) -> Iterator[Sign
             yield sign, box
 
 
-def _words(text: str, count: int, at: int, box: PrintedPiece) -> Iterator[Sign]:
-    """Yields the words of a text that are at the place of one of so many letters."""
+def _words_by_letter(text: str, count: int) -> Mapping[int, Sequence[re.Match[str]]]:
+    """Returns the words of a text by the letter, of so many, at whose place they are."""
+    words = defaultdict[int, list[re.Match[str]]](list)
     for word in _WORD.finditer(text):
-        if word.start() * count // len(text) == at:
-            yield from [(" ", None)] * (word.start() > 0)
-            yield word[0], box._replace(text=word[0])
+        words[word.start() * count // len(text)].append(word)
+    return words
+
+
+def _signs_of(
+    text: str, words: Iterable[re.Match[str]], box: PrintedPiece, *, is_last: bool
+) -> Iterator[Sign]:
+    """Yields the words of a text that are at the place of a letter, the last one or another."""
+    for word in words:
+        yield from [(" ", None)] * (word.start() > 0)
+        yield word[0], box._replace(text=word[0])
     yield NOTHING, box._replace(text=NOTHING)
-    if at == count - 1 and text[-1:].isspace():
+    if is_last and text[-1:].isspace():
         yield " ", None
-    elif at == count - 1 and box.text == "-" and text[-1:].isalnum():  # the word goes on
+    elif is_last and box.text == "-" and text[-1:].isalnum():  # the word goes on
         yield _SOFT, box._replace(text=_SOFT)

@@ -17,17 +17,17 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.effects import make_event
-from fascicle.core.files.source import Source, read_whole_text
+from fascicle.core.files.source import Source, is_file, read_whole_text
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
-from fascicle.errors import FormatError
+from fascicle.errors import BROKEN, FormatError
 from fascicle.formats.collect import MentionCollector, text_facts
 from fascicle.formats.handlers import TEXT, Reader
 from fascicle.formats.report import ReadReport
 
 MARK: Final = re.compile(r'"@type"\s*:\s*"AnnotationStore"')
 
-_BROKEN: Final = (msgspec.DecodeError, KeyError, TypeError, AttributeError, ValueError)
+_BROKEN: Final = (*BROKEN, KeyError, TypeError, AttributeError)
 _STEP: Final = "stam"
 _TYPE: Final = "type"  # key of the datum that is the type of a mention
 _TEXT: Final = "TextSelector"
@@ -200,11 +200,11 @@ def _values(
 
 def _text_of(resource: _Fields, source: Source) -> str:
     if "text" in resource:
-        return str(resource["text"])
-    name = str(resource.get("@include"))
+        return msgspec.convert(resource["text"], str)
+    name = msgspec.convert(resource.get("@include"), str)
     folder = Path(source.path).parent.resolve()
     path = (folder / name).resolve()
-    if not (path.is_file() and path.is_relative_to(folder)):
+    if not (is_file(path) and path.is_relative_to(folder)):
         message = f"the text {name} is not in the folder of the store; put it there"
         raise FormatError(message, at=source.path)
     return read_whole_text(Source(path=os.fspath(path), encoding=source.encoding))

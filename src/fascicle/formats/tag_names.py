@@ -153,11 +153,12 @@ DOCSTART: Final = "-DOCSTART-"
 _END: Final = "#end document"
 # Lines of facts about a sentence or a document; another line that begins with # may be a token.
 _FACT: Final = re.compile(r"#\s?(?:[\w.:-]+\s*=\s|(?:newdoc|newpar)\b)")
-_NEWDOC: Final = re.compile(r"#\s?newdoc\b(?:\s+id\s*=\s*(?P<id>.*\S))?")
-_DOCSTART_ID: Final = re.compile(rf"{DOCSTART}\s(?:.*?\((?P<id>.*\S)\s*\)|\s*(?P<word>\S*\d\S*)$)")
-_BEGIN_ID: Final = re.compile(
-    rf"{BEGIN}\s*\(?(?P<id>.*?)\)?\s*(?:;\s*(?:part\s*0*(?P<part>\d+))?\s*)?$"
+# each takes time by the length of a line, however long: no part of a line is looked at again
+_NEWDOC: Final = re.compile(r"#\s?newdoc\b(?:\s+id\s*=\s*+(?P<id>.*\S))?")
+_DOCSTART_ID: Final = re.compile(
+    rf"{DOCSTART}\s(?:[^(]*+\((?P<id>.*\S)\s*+\)|\s*+(?P<word>(?=\S*\d)\S++)$)"
 )
+_PART: Final = re.compile(r"part\s*0*(0|[1-9]\d*)|")
 _BRACKETS: Final = re.compile(r"(?:\((?P<kind>[^()*]+))?\*?(?P<end>\))?")
 _NUMBER: Final = re.compile(r"\d+(?P<part>[-.]\d+)?")
 # prefix of a token -> those of its first word, the words between, and its last word
@@ -176,8 +177,10 @@ def document_mark(line: str) -> str | None:
         word = (match and match["word"]) or ""
         return (match and match["id"]) or ("" if is_tag(word) else word)
     if line.startswith(BEGIN):  # each part is a document
-        match = _BEGIN_ID.match(line)
-        return "_".join(filter(None, match.groups())) if match else ""
+        name, sign, end = line.removeprefix(BEGIN).strip().rpartition(";")
+        part = _PART.fullmatch(end.strip()) if sign else None
+        name = (name.rstrip() if part else f"{name}{sign}{end}").removeprefix("(").removesuffix(")")
+        return "_".join(filter(None, (name, part and part[1])))
     mark = _NEWDOC.match(line)
     return mark["id"] or "" if mark and not is_tag(line.split()[-1]) else None
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from fascicle.core.document import Document, Link
 from fascicle.core.effects import make_event
-from fascicle.core.files.source import Source, read_whole_text
+from fascicle.core.files.source import Source, is_file, read_whole_text
 from fascicle.core.mention import Span, parse_link
 from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector
@@ -155,7 +155,7 @@ def _text_path(name: str, address: str, source: Source) -> Path:
     own = Path(source.path)
     for beside in (name, f"{stem}{TEXT}", f"{Path(name).stem}{TEXT}") if stem else ():
         path = own.parent / beside
-        if path.is_file() and path.resolve() != own.resolve():
+        if is_file(path) and path.resolve() != own.resolve():
             return path
     message = (
         f"the text of the annotations of {address} is not here; put it beside them as "

@@ -8,7 +8,7 @@ import io
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -290,6 +290,15 @@ def read_whole_text(source: Source) -> str:
         return _decode_other(data, source)
     offset = len(_BOM) if data.startswith(_BOM) else 0
     return line_text(_Decoder(source).decoded(data[offset:], offset=offset))
+
+
+def is_file(path: Path) -> bool:
+    """True if there is a file; false too if the name, which content may state, is too long for
+    one.
+    """
+    with suppress(OSError):
+        return path.is_file()
+    return False
 
 
 def is_integer(text: str) -> bool:
