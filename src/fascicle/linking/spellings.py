@@ -120,7 +120,7 @@ def without_species(gene: str) -> Iterator[tuple[str, str]]:
 
 def other_names(surface: str, kind: str) -> Iterator[str]:
     """Yields other names for one that the pack lacks: of adjectives, courses of diseases, salts,
-    classes of drugs, and divided words.
+    trade names, classes of drugs, and divided words.
 
     Such as ``nephrotoxicity`` for ``nephrotoxic``, ``heart failure`` for ``chronic heart failure``,
     ``antifungal agents`` for ``antifungal drugs``, ``liver cirrhosis`` for ``cirrhosis of the
@@ -131,6 +131,8 @@ def other_names(surface: str, kind: str) -> Iterator[str]:
     elif kind == _GENE:
         yield from unmodified(surface)
     elif kind == _CHEMICAL:
+        if drug := lexicon("chemistry")["drugs"].get(surface.capitalize()):
+            yield drug
         if _salt().search(surface):
             yield _salt().sub("", surface)
         if drugs := _DRUGS.fullmatch(surface):

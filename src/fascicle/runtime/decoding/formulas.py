@@ -1,5 +1,5 @@
-"""Formulas and reagents of chemistry: what is written like one is a chemical, whatever a network
-says of its parts.
+"""Formulas, reagents and trade names of drugs: what is written like one is a chemical, whatever a
+network says of its parts.
 
 A formula has at least two symbols. It has a metal with its counterpart (``NaCl``), a symbol of two
 letters and a number (``SOCl2``), a bracket (``Pd(PPh3)4``), water (``CuSO4·5H2O``), or it is one of
@@ -19,6 +19,8 @@ from fascicle.core.mention import Mention, PlacedSpans, Span, contains
 
 _CHEMICAL: Final = "Chemical"
 _SCORE: Final = 0.9
+_TRADE_NAME: Final = re.compile(r"(?<![\w\u00b7-])[A-Z][A-Za-z]{3,}(?!\w)")
+_FEWEST: Final = 6  # letters of a trade name in capitals; shorter ones may be symbols
 # web addresses, DOIs, InChI and paths of files, in which a formula is a part of a name
 _ADDRESS: Final = re.compile(
     r"(?<!\S)(?:(?=\S*?(?:://|InChI=|www\.|\b10\.\d{4,9}/))"
@@ -60,13 +62,26 @@ def _patterns() -> _Patterns:
 
 
 def find_formulas(text: str) -> Iterator[Span]:
-    """Yields the ranges of formulas and of reagents in a text with plain characters, in order;
-    none in an address or a path.
+    """Yields the ranges of formulas, reagents and trade names in a text with plain characters, each
+    of the three kinds in order; none in an address or a path.
     """
     addresses = PlacedSpans(match.span() for match in _ADDRESS.finditer(text))
-    for match in _patterns().candidate.finditer(text):
-        if _is_formula(match[0]) and not addresses.overlapping(match.span()):
+    formulas = (m for m in _patterns().candidate.finditer(text) if _is_formula(m[0]))
+    trade_names = (m for m in _TRADE_NAME.finditer(text) if _is_trade_name(m[0]))
+    for match in (*formulas, *trade_names):
+        if not addresses.overlapping(match.span()):
             yield match.span()
+
+
+@cache
+def _trade_names() -> frozenset[str]:
+    chemistry = lexicon("chemistry")
+    names = (*chemistry["trade_names"], *chemistry["drugs"])
+    return frozenset((*names, *(name.upper() for name in names if len(name) >= _FEWEST)))
+
+
+def _is_trade_name(word: str) -> bool:
+    return word in _trade_names()
 
 
 def _is_formula(text: str) -> bool:
