@@ -47,6 +47,7 @@ NAME_KINDS: Final[tuple[NameKind, ...]] = get_args(NameKind)
 # Predicates for equal concepts of two vocabularies.
 SAME: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "owl:sameAs"})
 DIFFERENT: Final = "owl:differentFrom"  # says that no set may have both
+UNEQUAL: Final = ("skos:broadMatch", "skos:narrowMatch", "skos:relatedMatch")
 # says that they belong together, and mostly that they are the same
 REFERS: Final = "oboInOwl:hasDbXref"
 

@@ -266,6 +266,27 @@ def test_concepts_that_are_stated_to_be_different_are_in_no_set(tmp_path: Path) 
     assert pack.manifest.counts["conflicts between edges"] == len(conflicts) == 3
 
 
+def test_a_reference_is_no_evidence_where_a_source_says_what_it_is(tmp_path: Path) -> None:
+    def stated(curie: str, name: str, other: str, kind: str) -> ConceptRecord:
+        crosses = (CrossReference(other), CrossReference(other, f"skos:{kind}Match"))
+        return record(curie, name, references=crosses)
+
+    pack = built(
+        tmp_path,
+        stated("MONDO:1", "wide ague", "MESH:1", "narrow"),
+        record("MESH:1", "narrow ague"),
+        stated("MONDO:2", "small chill", "MESH:2", "broad"),
+        record("MESH:2", "large chill"),
+        stated("MONDO:3", "shiver", "MESH:3", "related"),
+        record("MESH:3", "tremor"),
+        stated("MONDO:4", "tarnic ache", "MESH:4", "close"),
+        record("MESH:4", "ache, tarnic kind"),
+        record("DOID:5", "moor cough", refers=("MESH:5",)),  # the other side says it
+        record("MESH:5", "cough", references=(CrossReference("DOID:5", "skos:narrowMatch"),)),
+    )
+    assert sets_of(pack) == {("MESH:4", "MONDO:4")}
+
+
 def test_a_mapping_to_a_merged_identifier_is_one_to_its_replacement(tmp_path: Path) -> None:
     pack = built(
         tmp_path,

@@ -106,6 +106,28 @@ def test_bad_lines_are_counted(read: Callable[..., Any]) -> None:
     assert found.losses() == {"tag": 2, "line": 1}
 
 
+@pytest.mark.parametrize(
+    ("behind", "read_as"),
+    [
+        (" EXACT []", "exact"),
+        ("EXACT []", None),
+        (' half" EXACT []', None),
+        (' half"', None),
+        ("", "related"),
+        ("[A:2]", "related"),
+        ('@en EXACT [] {source="x"}', "exact"),
+        (' EXACT {source="x"}', "exact"),
+        (" BROAD UK [A:2, B:3]", "broad"),
+    ],
+)
+def test_what_may_stand_behind_the_text_of_a_synonym(
+    read: Callable[..., Any], behind: str, read_as: str | None
+) -> None:
+    found = read(f'[Term]\nid: A:1\nname: a\nsynonym: "b c"{behind}\n', "obo")
+    assert found.names("A:1").get("b c") == read_as
+    assert found.losses() == ({} if read_as else {"tag": 1})
+
+
 def test_a_type_may_follow_the_namespace(read: Callable[..., Any]) -> None:
     text = (
         "[Term]\nid: GO:0000001\nname: x\nnamespace: process\n\n[Term]\nid: GO:0000002\nname: y\n"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import product
+from itertools import product, starmap
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -23,7 +23,7 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import row_chunks, write_array
 from fascicle.terms.pack.pack import Pack, References
-from fascicle.terms.terms import DIFFERENT, REFERS, SAME
+from fascicle.terms.terms import DIFFERENT, REFERS, SAME, UNEQUAL
 
 EVIDENCE: Final = ("exact match", "equal label", "single reference")
 MATCH, LABEL, REFERENCE = range(3)
@@ -92,7 +92,7 @@ def make_sets(pack: Pack, keys: Ints | None = None) -> _Sets:
     candidates = np.concatenate(
         [_stated_edges(pack, vocabularies), _label_edges(pack, keys, vocabularies)]
     )
-    union = _Union(vocabularies, _different(pack))
+    union = _Union(vocabularies, _stated_pairs(pack, DIFFERENT))
     edges = []
     for first, other, evidence, sure in _order_edges(pack, keys, candidates).tolist():
         if sure:
@@ -142,16 +142,23 @@ class _Union:
         return leads
 
 
-def _different(pack: Pack) -> set[tuple[int, int]]:
-    """Returns the pairs of concepts that sources state to be different."""
+def _stated_pairs(pack: Pack, *predicates: str) -> set[tuple[int, int]]:
+    """Returns the pairs of concepts of which a source states one of these predicates."""
     stated = find_edges(
-        pack, lambda references: ((curie, 0) for curie in references.get(DIFFERENT, ()))
+        pack,
+        lambda references: (
+            (curie, 0) for predicate in predicates for curie in references.get(predicate, ())
+        ),
     )
-    return {(min(concept, other), max(concept, other)) for concept, other, _ in stated}
+    return {_pair(concept, other) for concept, other, _ in stated}
 
 
 def _pairs(some: Iterable[int], more: Iterable[int]) -> Iterator[tuple[int, int]]:
-    return ((min(concept, other), max(concept, other)) for concept, other in product(some, more))
+    return starmap(_pair, product(some, more))
+
+
+def _pair(concept: int, other: int) -> tuple[int, int]:
+    return min(concept, other), max(concept, other)
 
 
 def _vocabulary_ranks(pack: Pack) -> Ints:
@@ -213,8 +220,13 @@ def _label_edges(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
 
 def _stated_edges(pack: Pack, vocabularies: Ints) -> Ints:
     """Returns edges that the sources state: concept, other, evidence, and whether it is sure."""
+    unequal = _stated_pairs(pack, *UNEQUAL)
     table = np.array(
-        [(*edge, True) for edge in find_edges(pack, _matches)], dtype=np.int64
+        [
+            (row, other, evidence, evidence == MATCH or _pair(row, other) not in unequal)
+            for row, other, evidence in find_edges(pack, _matches)
+        ],
+        dtype=np.int64,
     ).reshape(-1, 4)
     rows, targets = table[:, 0], table[:, 1]
     # A concept that several of one vocabulary refer to is mostly above all of them.
@@ -222,7 +234,7 @@ def _stated_edges(pack: Pack, vocabularies: Ints) -> Ints:
         targets << 32 | vocabularies[rows], return_inverse=True, return_counts=True
     )
     referred = np.bincount(places, weights=table[:, 2] == REFERENCE, minlength=len(counts))[places]
-    table[:, 3] = (table[:, 2] == MATCH) | (referred == 1)
+    table[:, 3] &= (table[:, 2] == MATCH) | (referred == 1)
     return table
 
 
