@@ -30,6 +30,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.relations import FACTS
 
 NAME = "relations"  # name of its only head, in scores and targets
+_MARKS = 0.02  # of the rate of the other layers: marks are learnt as slowly as the encoder
 
 
 class RelationModel(Answering):
@@ -89,7 +90,8 @@ class RelationModel(Answering):
             pairs: see there.
             facts: see there.
         """
-        states = self.encoder(input_ids, attention_mask, self.marks(kinds)).flatten(0, 1)[places]
+        marks = _MARKS * self.marks(kinds)
+        states = self.encoder(input_ids, attention_mask, marks).flatten(0, 1)[places]
         pooled = self.mention(self.dropout(mean_states(states, mentions[:, :2])))
         pooled = torch.tanh(pooled + self.types(mentions[:, 2]))
         first, second = pooled[pairs[:, 0]], pooled[pairs[:, 1]]
