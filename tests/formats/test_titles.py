@@ -10,6 +10,7 @@ import pytest
 from tests.formats.oracle.judging import outcome
 
 from fascicle.formats import read
+from fascicle.formats.records import JsonlOptions
 
 ABOUT = {"title": "Gout", "abstract": "It hurts."}
 
@@ -74,3 +75,29 @@ def test_an_empty_record_is_named_as_such(record: dict[str, Any], tmp_path: Path
     found = outcome(_written(tmp_path, record), "records")
     assert found.said
     assert "(none)" not in str(found.said)
+
+
+def test_several_fields_are_sections_of_one_text(tmp_path: Path) -> None:
+    path = _written(
+        tmp_path,
+        {"pmid": 7, "head": "Gout", "about": {"body": "It hurts."}},
+        {"pmid": 8, "head": "Ague", "about": {"body": None}},
+        {"pmid": 9, "journal": "Pain"},
+    )
+    seen = outcome(path, "records", options=JsonlOptions(fields=(("text", "head, about.body"),)))
+    assert [(one.id, one.text) for one in seen.documents] == [
+        ("7", "Gout\n\nIt hurts."),
+        ("8", "Ague"),
+    ]
+    assert [(part.name, part.start, part.end) for part in seen.documents[0].sections or ()] == [
+        ("head", 0, 4),
+        ("about.body", 6, 15),
+    ]
+    assert "no field 'head'; it has journal, pmid" in str(seen.said)
+
+
+def test_mentions_have_one_text(tmp_path: Path) -> None:
+    path = _written(tmp_path, {**ABOUT, "entities": [{"start": 0, "end": 4, "type": "Disease"}]})
+    fields = (("text", "title,abstract"), ("entities", "entities"))
+    said = str(outcome(path, "records", options=JsonlOptions(fields=fields)).said)
+    assert "mentions have one text; name one of title, abstract" in said

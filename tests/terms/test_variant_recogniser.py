@@ -389,6 +389,8 @@ def names_of(text: str) -> list[tuple[str, str]]:
         ("p.(Gln1756Profs*?)", ["p.Gln1756ProfsTer?"]),
         ("p.Thr779MetfsTer?", ["p.Thr779MetfsTer?"]),
         ("p.(Thr779Met^Ala)", [""]),
+        ("p.F55>L", ["p.Phe55Leu"]),
+        ("p.(Phe55>Ter)", ["p.Phe55Ter"]),
         ("NM_004006.2:c.(370A>C)", ["NM_004006.2:c.370A>C"]),
         ("BRCA2(NM_000059.4):c.7007G>A", ["NM_000059.4:c.7007G>A"]),
         ("NM_000059.4 (BRCA2): c.7007G>A", ["NM_000059.4:c.7007G>A"]),

@@ -20,6 +20,7 @@ from fascicle.formats.extraction import join_sections
 from fascicle.formats.json_record import STEP, RawMention, Record
 from fascicle.formats.json_relations import RELATIONS, StatedArgument, read_relations
 from fascicle.formats.report import ReadReport
+from fascicle.formats.unread import value_at
 
 _ARTICLE: Final = "article"
 _TITLE: Final = "title"
@@ -198,6 +199,8 @@ def _of_tool(
 def _of_text(
     record: Record, identifier: str, meta: dict[str, str], *, votes: Counter[str]
 ) -> Document:
+    if "," in record.shape.text:
+        return _of_texts(record, identifier, meta)
     text = record.field(record.shape.text, str)
     collector = MentionCollector(text, step=STEP, unit=record.shape.offsets, votes=votes)
     stated = record.mentions()
@@ -215,6 +218,17 @@ def _of_text(
     return collector.document(
         identifier, sentences=record.sentences(), meta=meta, relations=relations, events=events
     )
+
+
+def _of_texts(record: Record, identifier: str, meta: dict[str, str]) -> Document:
+    """Makes a document of several fields, each of which is a section; no mention is read."""
+    names = [name.strip() for name in record.shape.text.split(",")]
+    if record.shape.entities:
+        raise record.error(f"mentions have one text; name one of {', '.join(names)}")
+    stated = [name for name in names if value_at(record.value, name) is not None] or names
+    parts = [(name, record.field(name, str)) for name in stated]
+    text, sections = join_sections(parts, between="\n\n")
+    return Document(id=identifier, text=text, sections=sections, meta=meta)
 
 
 class _Article(msgspec.Struct):

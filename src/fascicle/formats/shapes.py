@@ -97,7 +97,15 @@ class JsonShape:
     def fields(self) -> frozenset[str]:
         """Names of the fields that are read, or ignored on request."""
         names = (
-            *(self.tokens, self.text, self.id, self.group, self.entities, self.tags, self.groups),
+            *(
+                self.tokens,
+                *map(str.strip, self.text.split(",")),
+                self.id,
+                self.group,
+                self.entities,
+                self.tags,
+                self.groups,
+            ),
             *(name for name, _ in self.needs),
             *self.also,
         )

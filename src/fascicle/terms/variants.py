@@ -359,7 +359,7 @@ def _protein_forms() -> Iterator[VariantForm]:
         rf"{prefix}(?P<ref>{_AA3})[\s-]?{number}{between}(?P<alt>{_AA3}|{_STOP})(?!\(\d)\)?",
         protein,
     )
-    yield _form(rf"p\.\s?\(?(?P<ref>{_AA})(?P<start>\d+)(?P<alt>{_AA}|{_STOP}|=)\)?", protein)
+    yield _form(rf"p\.\s?\(?(?P<ref>{_AA})(?P<start>\d+)>?(?P<alt>{_AA}|{_STOP}|=)\)?", protein)
     yield _form(
         rf"(?P<ref>{_AA3})[\s-]?(?P<start>\d{{2,4}})-(?P<alt>{_AA3})[\s-]?(?P=start)", protein
     )
