@@ -334,3 +334,13 @@ def test_damaged_tables_are_read_or_refused(
     find_rule_problems(
         [NameRow("CAT", "x", "A:1")], Curation(rules), is_concept=lambda concept: False
     )
+
+
+def test_many_rules_are_judged_in_time_by_their_number() -> None:
+    rules = [
+        CurationRule(action="add", surface=f"name {number}", concept="X:1", place=f"row {number}")
+        for number in range(10_000)
+    ]
+    rows = [NameRow("name 7", "s", "X:1")]
+    problems = find_rule_problems(rows, Curation(rules), is_concept=lambda concept: True)
+    assert [(one.number, one.problem) for one in problems] == [(7, "dead")]

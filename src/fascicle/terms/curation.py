@@ -21,8 +21,10 @@ are decided apart from it.
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
@@ -42,6 +44,7 @@ _Problem = Literal[
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 CASES: Final[tuple[Case, ...]] = get_args(Case)
 HEADER: Final = ("action", "surface", "source", "concept", "case", "note")
+_BREAK: Final = re.compile(r"[\t\n\r]")
 CURATION: Final = "curation"  # the source of names that rules add, if they name none
 
 
@@ -173,6 +176,8 @@ def _find_fault(rule: CurationRule) -> str:
     """Returns what is wrong with the fields of a rule together; empty if nothing is."""
     if clean_name(rule.surface) != rule.surface:
         return f"the surface {rule.surface!r} is not a name"
+    if _BREAK.search(rule.source + rule.note):
+        return "source and note are cells of a table; leave out tabs and line breaks"
     if not rule.surface and (rule.action != "block" or not rule.concept):
         return f"{rule.action} needs a surface; only block may have a concept alone"
     if rule.action in ("add", "prefer") and not rule.concept:
@@ -281,21 +286,29 @@ class Curation:
             near += self._by_key.get(self._key(row.surface), ())
         return sorted(number for number in near if _fits(self.rules[number], row))
 
-    def added(self, *, without: Collection[int] = ()) -> dict[tuple[str, str], NameRow]:
-        """Returns surface and concept -> name that rules add, each once; its source is that of
-        the last such rule.
+    def added(
+        self, *, without: Collection[int] = (), surface: str | None = None
+    ) -> dict[tuple[str, str], NameRow]:
+        """Returns surface and concept -> name that rules add, each once, of all surfaces or one;
+        its source is that of the last such rule.
         """
+        numbers = range(len(self.rules)) if surface is None else self._by_surface.get(surface, ())
+        rules = ((number, self.rules[number]) for number in numbers)
         return {
             (rule.surface, rule.concept): NameRow(
                 rule.surface, rule.source or CURATION, rule.concept
             )
-            for number, rule in enumerate(self.rules)
+            for number, rule in rules
             if rule.action == "add" and number not in without
         }
 
 
 def curate_names(
-    rows: Iterable[NameRow], curation: Curation, *, without: Collection[int] = ()
+    rows: Iterable[NameRow],
+    curation: Curation,
+    *,
+    without: Collection[int] = (),
+    surface: str | None = None,
 ) -> Iterator[tuple[NameRow, NameDecision]]:
     """Yields each name with its decision, and then the names that rules add and no source has.
 
@@ -303,8 +316,9 @@ def curate_names(
         rows: surface, source and concept of each name.
         curation: the rules.
         without: numbers of rules that are left out.
+        surface: of the names that rules may add; by default all.
     """
-    adding = curation.added(without=without)
+    adding = curation.added(without=without, surface=surface)
     for row in rows:
         adding.pop((row.surface, row.concept), None)
         yield row, curation.decide(row, without=without)
@@ -454,11 +468,13 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[RuleProblem]:
     for row in curation.added().values():
         for number in curation.fitting(row):
             touched[number].add(row.surface)
+    # a rule that is gone changes nothing, so that this stays
+    outcome = cache(lambda surface: _outcome(near, surface, curation, ()))
     gone: set[int] = set()
     for number, rule in enumerate(curation.rules):
         without = gone | {number}
         if any(
-            _outcome(near, surface, curation, gone) != _outcome(near, surface, curation, without)
+            outcome(surface) != _outcome(near, surface, curation, without)
             for surface in touched[number] | {rule.surface}
         ):
             continue
@@ -497,6 +513,8 @@ def _outcome(
     """
     return {
         (row, decision.match, decision.case, decision.preferred)
-        for row, decision in curate_names(near.get(surface, ()), curation, without=gone)
-        if decision.keep and row.surface == surface
+        for row, decision in curate_names(
+            near.get(surface, ()), curation, without=gone, surface=surface
+        )
+        if decision.keep
     }

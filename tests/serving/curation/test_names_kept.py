@@ -106,6 +106,8 @@ def test_rows_are_no_document_of_the_project(members: Members) -> None:
     [
         ({"rows": [{"action": "burn", "surface": "x"}]}, 422, "'burn' is not known"),
         ({"rows": [{"acton": "drop", "surface": "x"}]}, 422, "the column 'acton'"),
+        ({"rows": [{**ROW, "note": "x\nblock\tlithium"}]}, 422, "tabs and line breaks"),
+        ({"rows": [{**ROW, "source": "a\tb"}]}, 422, "tabs and line breaks"),
         ({"rows": []}, 422, "only one of them"),
         ({"rows": [ROW], "finished": True}, 422, "only one of them"),
         ({"finished": True}, 422, "only rows"),
@@ -123,6 +125,19 @@ def test_what_is_no_row_is_refused(
     reply = members.send("Ada", **parts)
     assert (reply.status, words in reply.json["detail"]) == (status, True), reply.content
     assert members.steps() == []
+
+
+@pytest.mark.loopback
+def test_no_more_rows_are_kept_than_can_be_tried(members: Members) -> None:
+    first, second = members.keep("Ada", *[ROW] * 999), members.keep("Ben", ROW)
+    for parts in ({"rows": [ROW]}, {"rows": [ROW] * 1_000}):
+        refused = members.send("Ada", **parts)
+        assert (refused.status, "at most 1,000 rows" in refused.json["detail"]) == (422, True)
+    (taken,) = members.send("Ben", undoes=second).json["steps"]
+    members.keep("Ada", ADDED)
+    refused = members.send("Ben", undoes=taken["number"])
+    assert (refused.status, "at most 1,000 rows" in refused.json["detail"]) == (422, True)
+    assert members.send("Rita", undoes=first).status == 200
 
 
 def filled(place: Path) -> None:

@@ -27,9 +27,10 @@ _MOST_TYPE: Final = 200  # characters
 NAMES: Final = (
     ""  # id of the document without text whose steps keep rows of curation for term packs
 )
+_MOST_ROWS: Final = 1_000
 Rows = Annotated[
     tuple[dict[str, Annotated[str, msgspec.Meta(max_length=1_000)]], ...],
-    msgspec.Meta(max_length=1_000),
+    msgspec.Meta(max_length=_MOST_ROWS),
 ]
 
 
@@ -335,6 +336,8 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
             f"the step {step.undoes} is none of {step.who} that counts for this document; undo "
             "one that does"
         )
+    if document.id == NAMES:
+        _check_rows(steps, step)
     if step.remark is not None:
         _check_remark(step.remark, document, steps)
     _check_items(document, steps, step)
@@ -357,6 +360,17 @@ def _check_parts(document: Document, step: Step) -> None:
         raise ValueError(
             "rows are about no document, and all else is about one; give only rows "
             "with an empty document"
+        )
+
+
+def _check_rows(steps: Sequence[Step], step: Step) -> None:
+    before, after = (
+        sum(len(kept.rows) for kept in active(each)) for each in (steps, [*steps, step])
+    )
+    if after > max(before, _MOST_ROWS):  # more could not be tried at once
+        raise ValueError(
+            f"at most {_MOST_ROWS:,} rows are kept; build a pack with them (fascicle index "
+            "extend), and take them back"
         )
 
 
