@@ -81,8 +81,13 @@ def test_a_quote_is_placed_where_most_agrees(
     assert "offset-outside" in [event.code for event in found.events]
 
 
-def test_an_article_whose_id_is_too_long_for_a_file_has_no_text(tmp_path: Path) -> None:
-    article = {"extId": "1" * 300, "annotations": [{"exact": "a", "type": "X", "tags": []}]}
-    (tmp_path / "a.json").write_text(json.dumps([article]), encoding="utf-8")
+@pytest.mark.parametrize("name", ["1" * 300, "../secret", "inside/../../secret"])
+def test_an_id_that_names_no_file_beside_the_annotations_has_no_text(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "secret.txt").write_text("a secret", encoding="utf-8")
+    (tmp_path / "here" / "inside").mkdir(parents=True)
+    article = {"extId": name, "annotations": [{"exact": "a", "type": "X", "tags": []}]}
+    (tmp_path / "here" / "a.json").write_text(json.dumps([article]), encoding="utf-8")
     with pytest.raises(FormatError, match="put it beside them"):
-        list(read(tmp_path / "a.json", format="records"))
+        list(read(tmp_path / "here" / "a.json", format="records"))
