@@ -134,12 +134,29 @@ def test_a_corpus_that_breaks_off_is_reported_and_checked(cli: Cli, tmp_path: Pa
     assert result.code == 3
     assert f"fascicle: failed: {path}:2: not JSON" in result.err
     found = findings(result.out)
-    assert found["unread-file"]["examples"][0]["message"].startswith(f"after 1 document: {path}:2")
+    assert found["unread-file"]["examples"][0]["message"].startswith(f"beside 1 document: {path}:2")
     assert found["short-sentence"]["count"] == 2
     packed = tmp_path / "b.txt.gz"
     packed.write_bytes(gzip.compress(b"x" * 100_000)[:40])
     result = cli("corpus", "check", tmp_path / "a.jsonl", "--against", packed, "--json")
     assert (result.code, findings(result.out)["unread-file"]["count"]) == (3, 2)
+
+
+def test_every_document_that_cannot_be_read_is_named(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "brat"
+    folder.mkdir()
+    for name in "abcd":
+        (folder / f"{name}.txt").write_text("Lithium helps. It does.", encoding="utf-8")
+        (folder / f"{name}.ann").write_text("T1\tChemical 0 7\tLithium\n", encoding="utf-8")
+    (folder / "a.txt").unlink()
+    (folder / "c.ann").write_text("T1 Chemical 0 7 Lithium\n", encoding="utf-8")
+    result = cli("corpus", "check", folder, "--json")
+    assert result.code == 3
+    said = [line for line in result.err.splitlines() if "failed: " in line]
+    assert ["a.ann has no text a.txt" in said[0], "c.ann:1: no line" in said[1]] == [True, True]
+    examined = findings(result.out)
+    assert (len(said), examined["unread-file"]["count"]) == (2, 2)
+    assert json.loads(result.out)["parts"][0]["documents"] == 2
 
 
 def test_nothing_that_can_be_read_is_an_error(cli: Cli, refused: Refused, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import write_exclusions
 from fascicle.formats.outputs import STDOUT
-from fascicle.formats.report import ReadReport
+from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.formats.requests import ReadRequest, expand_paths, parse_pairs, read_file
 from fascicle.verbs.console import with_progress
 from fascicle.verbs.messages import say
@@ -42,8 +42,8 @@ from fascicle.verbs.options import OVERWRITE, call, natural, option, positive, r
 from fascicle.verbs.shared import ReadingAs, input_format, read_request
 
 _EXIT = (
-    "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to "
-    "its end, or there is a finding of at least the severity of --fail-on (by default an error)"
+    "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a document could not be "
+    "read, or there is a finding of at least the severity of --fail-on (by default an error)"
 )
 
 
@@ -248,7 +248,7 @@ def _of_split(request: ReadRequest, role: str) -> ReadRequest:
 
 
 def _open_part(path: str, part: CheckedPart, request: ReadRequest, watch: Watch) -> GivenPart:
-    report = ReadReport()
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
     token, tags = request.token_and_tags
 
     def documents() -> Iterator[Document]:

@@ -109,7 +109,7 @@ def test_a_file_that_breaks_off_is_checked_as_far_as_it_was_read(examine_files: 
     content = "a I-X\nb O\nc B-X\nd O\ne B-Y\nf I-Y\n\nno tag here at all\nz I-X\n"
     found = examine_files({"train": {"a.conll": content}}).report
     codes = {f.code: f for f in found.findings}
-    assert codes["unread-file"].examples[0].message.startswith("after 1 document: ")
+    assert codes["unread-file"].examples[0].message.startswith("beside 1 document: ")
     assert "a.conll:8" in codes["unread-file"].examples[0].message
     assert codes["tag-without-begin"].count == 1
     assert found.parts[0].documents == 1

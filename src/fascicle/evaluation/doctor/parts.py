@@ -71,11 +71,11 @@ class GivenPart:
 
 @dataclass(frozen=True, kw_only=True)
 class Unread:
-    """A place that was not read to its end.
+    """A document, or the rest of a place, that cannot be read.
 
     Attributes:
         place: the place.
-        documents: how many came before the fault.
+        documents: how many others were read there.
         message: of the reader.
     """
 
@@ -171,7 +171,9 @@ def load_parts(
 
 
 def read_until_fault(place: GivenPart, unread: list[Unread]) -> Iterator[Document]:
-    """Yields the documents of a place up to the first fault, which is added to ``unread``."""
+    """Yields the documents of a place up to a fault that ends it, which is added to ``unread``, as
+    are documents that were set aside.
+    """
     count = 0
     try:
         for document in place.documents():
@@ -179,6 +181,10 @@ def read_until_fault(place: GivenPart, unread: list[Unread]) -> Iterator[Documen
             yield document
     except (InputError, OSError) as error:
         unread.append(Unread(place=place, documents=count, message=str(error)))
+    unread += [
+        Unread(place=place, documents=count, message=message)
+        for message in place.report.aside.sentences
+    ]
 
 
 def source_id(document: Document, path: str, *, is_columns: bool) -> str:

@@ -65,7 +65,7 @@ def make_event_check(code: str) -> Callable[[CheckedDocument], Iterator[Hit]]:
 def unread(corpus: Corpus) -> HitsOrNotes:
     """Places that were not read to their end."""
     for place in corpus.unread:
-        message = f"after {plural(place.documents, 'document')}: {place.message}"
+        message = f"beside {plural(place.documents, 'document')}: {place.message}"
         yield Hit(path=place.place.path, where=place.place.part.name, message=message)
 
 
