@@ -333,9 +333,8 @@ def _check_own_names(names: Sequence[str]) -> None:
         if not (is_dictionary(name) or pack_folders(name)):
             where = "" if Path(name).expanduser().exists() else " (there is no such file)"
             raise UsageError(
-                f"{name}{where} is not a list of names (.tsv, .csv or .txt, with a type, a TAB and "
-                "a name in each row; save a sheet as CSV) or "
-                "a term pack; name one of these, or join models with fascicle ensemble",
+                f"{name}{where} is not a list of names (.tsv, .csv or .txt) or a term pack; save "
+                "it as CSV with the columns type and name, or join models with fascicle ensemble",
                 file=name,
             )
 

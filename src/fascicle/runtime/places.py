@@ -112,8 +112,8 @@ def find_model(model: str | os.PathLike[str]) -> Path:
         return model_folder(path)
     if path.is_file():
         raise ModelError(
-            f"{path} is a file; give the model folder that it belongs to, or a dictionary that "
-            "is called .tsv, .csv or .txt",
+            f"{path} is a file; give the model folder that it belongs to, or save a list of names "
+            "as CSV",
             file=str(path),
         )
     if str(model) in plugins.plugin_names(plugins.MODELS):

@@ -13,7 +13,7 @@ from typing import Final
 from fascicle.core.files.source import Source, read_lines
 from fascicle.core.mention import AMBIGUOUS, Link
 from fascicle.core.type_names import read_vocabulary
-from fascicle.errors import InputError
+from fascicle.errors import FormatError, InputError
 from fascicle.terms.dictionary import DictionaryEntry, composed
 from fascicle.terms.terms import curie
 
@@ -32,6 +32,7 @@ HEADINGS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         }.items()
     }
 )
+_JSON: Final = re.compile(r'\s*(?:\[\s*)?\{\s*(?:"|$)|\s*\[\s*$')
 _SIGNS: Final = re.compile(r"[\W_]+")
 _CURIE: Final = re.compile(r"[A-Za-z][\w.]*:[^\s:]+")
 _REMEDY: Final = "begin the list with a row of headings, such as type, name and id"
@@ -57,14 +58,21 @@ def read_headings(cells: Sequence[str]) -> dict[str, list[int]]:
     return columns if "name" in columns and len(columns) > 1 else {}
 
 
+def refuse_json(row: str, path: str) -> None:
+    """Raises an error for the first row of a file of JSON, whatever the file is called."""
+    if _JSON.match(row):
+        raise FormatError(f"{path} is JSON; save a list of names as CSV", file=path)
+
+
 def first_rows(path: str) -> tuple[str, list[list[str]]]:
     """Returns the separator and the first rows of a list, a TSV or CSV.
 
     Raises:
         InputError: the file cannot be opened.
-        FormatError: a binary file, another encoding.
+        FormatError: a binary file, JSON, another encoding.
     """
     lines = [line for _, line in islice(read_lines(Source(path=path)), _MOST) if line.strip()]
+    refuse_json("".join(lines[:1]), path)
     signs = "\t;," if path.lower().removesuffix(".gz").endswith(".csv") else "\t"
     separator = next((sign for sign in signs if lines and sign in lines[0]), "\t")
     return separator, [list(map(str.strip, split_cells(row, separator))) for row in lines]

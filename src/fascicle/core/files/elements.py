@@ -386,5 +386,7 @@ class JsonParts:
 
     def _broken(self, what: str) -> FormatError:
         return FormatError(
-            f"the file is not JSON of this form: {what}; fetch it again", at=self._where
+            f"the file is not JSON of this form: {what}; fetch it again, or save a list of names "
+            "as CSV",
+            at=self._where,
         )

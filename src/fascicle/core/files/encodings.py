@@ -199,9 +199,10 @@ def _is_odd(before: str, sign: str, after: str) -> bool:
 
 
 _UNPACK: Final = "unpack it first"
-_OFFICE: Final = "save it as plain text first, for example with pandoc -t plain"
+_OFFICE: Final = "save a sheet as CSV, and a text as plain text"
 _PICTURE: Final = "an image; recognise its text first, for example with tesseract"
 _PARQUET: Final = b"PAR1"
+_OFFICE_ZIP: Final = b"PK\x03"
 _SIGNATURES: Final = (
     (b"%PDF-", "a PDF; read it with format=pdf"),
     (b"%!PS", "a PostScript file; extract its text first, for example with ps2ascii"),
@@ -216,6 +217,7 @@ _SIGNATURES: Final = (
     (b"\xfd7zXZ\x00", f"packed with xz; {_UNPACK}, or pack it with gzip"),
     (b"BZh", f"packed with bzip2; {_UNPACK}, or pack it with gzip"),
     (b"\x28\xb5\x2f\xfd", f"packed with zstd; {_UNPACK}, or pack it with gzip"),
+    (_OFFICE_ZIP, f"a file of Excel, Word or the like; {_OFFICE}"),
     (b"PK\x03\x04", f"a zip archive; {_UNPACK}"),
     (b"SQLite format 3\x00", "an SQLite database; export its texts first"),
     (
@@ -232,6 +234,7 @@ _NEED_MORE: Final[Mapping[bytes, bytes]] = MappingProxyType(
     {
         b"BZh": rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)",
         b"GIF8": rb"GIF8[79]a",
+        _OFFICE_ZIP: rb"(?s)PK\x03\x04.{26}(?:\[Content_Types\]|(?:_rels|docProps|xl|word)/)",
         _PARQUET: rb"PAR1[\x00-\x1f]",
         b"ARROW1": rb"ARROW1\x00\x00",
         b"%!PS": rb"%!PS-Adobe",

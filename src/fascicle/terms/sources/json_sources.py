@@ -146,7 +146,9 @@ class _Reading:
         parts.close()
         if not has_graphs:
             raise FormatError(
-                "the file is not OBO-Graph JSON, because it has no graphs", at=self._settings.path
+                "the file is not OBO-Graph JSON, because it has no graphs; save a list of names as "
+                "CSV",
+                at=self._settings.path,
             )
 
     def _read_node(self, raw: str, place: Place) -> Iterator[Draft]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from fascicle.core.files.source import Line
 from fascicle.errors import FormatError, Place, RecipeError
 from fascicle.settings.packs import Column, SourceSettings
+from fascicle.terms.headings import refuse_json
 from fascicle.terms.sources.drafts import SourceReport, numbered_lines
 from fascicle.terms.sources.parquet_rows import parquet_columns, parquet_rows, parts_of
 
@@ -82,7 +83,7 @@ def list_rows(path: str) -> tuple[list[str], Iterator[list[str]]]:
 
     Raises:
         InputError: the file cannot be opened.
-        FormatError: no Parquet; a line beyond all bounds.
+        FormatError: JSON; no Parquet; a line beyond all bounds.
     """
     report = SourceReport()
     if path.endswith(".parquet"):
@@ -91,6 +92,7 @@ def list_rows(path: str) -> tuple[list[str], Iterator[list[str]]]:
         return titles, ([_cell(row[title]) for title in titles] for _, row in at)
     lines = numbered_lines(path, "utf-8")
     first = next((line for _, line in lines if isinstance(line, str)), "").lstrip("#").strip(" ")
+    refuse_json(first, path)
     separator = next((sign for sign in _SEPARATORS if sign in first), "\t")
     rows = _cut_lines(lines, _cutter(separator), report)
     return _header_cells(first, separator), (list(map(str.strip, row)) for _, row in rows)

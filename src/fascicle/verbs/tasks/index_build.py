@@ -10,7 +10,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
@@ -128,16 +128,20 @@ def _settings_of(sources: str | os.PathLike[str], kind: str, name: str) -> PackS
     """
     plain = Path(sources).name.removesuffix(".gz")
     reader = next((reader for pattern, reader in _READERS if re.search(pattern, plain)), "")
-    if plain.endswith(".toml") or not (reader or plain.endswith(_TABLES)):
-        if kind and name != kind:
-            raise UsageError(
-                f"--type is for one vocabulary, and {sources} is none whose name shows its reader; "
-                "save a list of names as CSV, or write a TOML file with its path, reader and type"
-            )
+    is_known = bool(reader) or plain.endswith(_TABLES)
+    is_toml = plain.endswith(".toml") or not (is_known or Path(sources).is_file())
+    if is_toml and (not kind or name == kind):
         return read_pack_settings(sources)
+    if not is_known:
+        what = "--type is for one vocabulary, and " if is_toml else ""
+        raise UsageError(
+            f"{what}{sources} is none whose name shows its reader; "
+            "save a list of names as CSV, or write a TOML file with its path, reader and type"
+        )
     if reader and not kind:
         raise UsageError(
             f"the concepts of {sources} have no type; give one with --type, such as --type Disease"
+            + "; save a list of names as CSV" * (reader == "obograph")
         )
     own = (
         {_OWN: SourceSettings(path=str(sources), reader=reader, type=kind)}
@@ -237,7 +241,7 @@ def _source_of(
     files = [(settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)]
     with add_place(key=f"sources.{name}"):
         hashes = tuple(check_hash(path, sha256) for path, sha256 in files if path)
-    report.unread = _unread_titles(settings) if name == _OWN else ()
+    report.unread = _unread_titles(settings) if name.partition("-")[0] == _OWN else ()
     facts = SourceFacts(
         name=name,
         type=settings.type,
@@ -319,7 +323,8 @@ def extend(  # noqa: PLR0913
     if rules is not None and findings is not None:
         findings += rule_problems(base, rules)
     all_rules = KeptRules(base, rules)
-    own_sources = {} if rules is not None else _own_sources(own, kind)
+    taken = {facts.name for facts in base.manifest.sources}
+    own_sources = {} if rules is not None else _own_sources(own, kind, taken)
     new = _new_sources(own_sources, base, all_rules, reports if reports is not None else {})
     return build(
         [*pack_sources(base, rules), *new],
@@ -354,7 +359,9 @@ def _watch_rules(source: PackSource, rules: KeptRules) -> Iterator[ConceptRecord
         yield record
 
 
-def _own_sources(own: str | os.PathLike[str], kind: str) -> dict[str, SourceSettings]:
+def _own_sources(
+    own: str | os.PathLike[str], kind: str, taken: Collection[str] = ()
+) -> dict[str, SourceSettings]:
     if Path(own).suffix == ".toml":
         return dict(read_pack_settings(own).sources)
     titles, rows = list_rows(str(own))
@@ -371,7 +378,12 @@ def _own_sources(own: str | os.PathLike[str], kind: str) -> dict[str, SourceSett
         path=str(own), reader="table", type=kind, types=types, columns=_own_columns(titles, columns)
     )
     table = msgspec.structs.replace(settings.table, split=split if synonyms else "|")
-    return {_OWN: msgspec.structs.replace(settings, table=table)}
+    return {_free_name(taken): msgspec.structs.replace(settings, table=table)}
+
+
+def _free_name(taken: Collection[str]) -> str:
+    names = chain([_OWN], (f"{_OWN}-{number}" for number in count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def _unread_titles(settings: SourceSettings) -> tuple[str, ...]:
