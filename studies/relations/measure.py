@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -23,6 +24,7 @@ from msgspec.structs import replace
 
 from fascicle.core.document import GOLD, Document, Mention, Relation
 from fascicle.core.patches import apply
+from fascicle.evaluation.calibration.reliability import best_threshold, precision_recall
 from fascicle.evaluation.scoring.relations import score_relations
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.loading import load, load_relations
@@ -31,6 +33,7 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.relations import RelationRecipe
 from fascicle.text.relations import stated_ends
 from fascicle.training.recogniser.parts import read_parts
+from fascicle.training.relations.data import judge_statements
 from studies.common import result, write_result
 
 _VOCABULARIES: Final = ("MESH:", "NCBIGene:", "NCBITaxon:", "cellosaurus:")
@@ -46,8 +49,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     rows: dict[str, Any] = dict(result("relations").get("rows", {}))
     for run in sorted(path.parent for path in args.runs.glob("*/scores.json")):
-        gold = _test(run)
-        rows[run.name] = row = {**_facts(run), **_scores(gold, _found(load_relations(run), gold))}
+        dev, gold = _parts(run)
+        finder = load_relations(run)
+        rows[run.name] = row = {**_facts(run), **_scores(gold, _found(finder, gold))}
+        row["related"] = _scores(gold, _found(_by_ends(finder, dev), gold))["ends"]
         export = args.exports / run.name if args.exports else None
         if export and export.is_dir():
             finder = load_relations(export)
@@ -60,13 +65,26 @@ def main(argv: Sequence[str] | None = None) -> None:
         write_result("relations", {"rows": rows})
 
 
-def _test(run: Path) -> list[Document]:
-    """The documents of the test part of a run, with the types of its recipe."""
+def _parts(run: Path) -> tuple[list[Document], list[Document]]:
+    """The documents of dev and test of a run, with the types of its recipe."""
     recipe = parse_any(
         json.loads((run / "recipe.json").read_text(encoding="utf-8")), origin=str(run)
     )
     assert isinstance(recipe, RelationRecipe)
-    return list(read_parts(recipe.corpus).test)
+    parts = read_parts(recipe.corpus)
+    return list(parts.dev), list(parts.test)
+
+
+def _by_ends(finder: RelationFinder, dev: Sequence[Document]) -> RelationFinder:
+    """The finder with the threshold that is best on dev if types do not count."""
+    judged, related = judge_statements(finder, dev)
+    curve = precision_recall(
+        finder.calibrated(judged.scores), related, gold=sum(judged.gold.values())
+    )
+    threshold = replace(finder.manifest.threshold, value=best_threshold(curve).threshold)
+    other = copy(finder)
+    other.manifest = replace(finder.manifest, threshold=threshold)
+    return other
 
 
 def _facts(run: Path) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def gold() -> str:
     body = []
     for name, row in sorted(_rows().items()):
         corpus, start, seed = _parts(name)
-        ends = _percent(row["ends"]["f1"]) if corpus == "BioRED" else "–"
+        ends = _percent(row["related"]["f1"]) if corpus == "BioRED" else "–"
         strict = row["strict"]
         rates = [f"{100 * strict[key]:.1f}" for key in ("precision", "recall")]
         export = row.get("export")

@@ -30,7 +30,32 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.relations import FACTS
 
 NAME = "relations"  # name of its only head, in scores and targets
+_STD = 0.02  # of tables
+_UNRELATED = 3.0  # logit of "not related" at first
 _MARKS = 0.02  # of the rate of the other layers: marks are learnt as slowly as the encoder
+
+
+class _Prior(nn.Module):
+    """Logits of a pair before its text is read, from its facts and the types of its mentions."""
+
+    def __init__(self, types: int, width: int, labels: int) -> None:
+        super().__init__()
+        self.facts = nn.Embedding(FACTS, width)
+        self.types = nn.Embedding(types * types, width)
+        self.linear = nn.Linear(width, labels)
+        self._types = types
+        for table in (self.facts, self.types):
+            nn.init.normal_(table.weight, std=_STD)
+        draw(self.linear)
+        # Most pairs are not related. If the layers that read had to learn that, one large state of
+        # all pairs would hide the rest.
+        with torch.no_grad():
+            self.linear.bias[0] = _UNRELATED
+
+    def forward(self, facts: Tensor, types: Tensor) -> Tensor:
+        """Returns the logits, ``[P, C]``; facts are ``[P, 3]``, types ``[P, 2]``."""
+        both = self.types(types[:, 0] * self._types + types[:, 1])
+        return self.linear(torch.tanh(self.facts(facts).sum(dim=1) + both))
 
 
 class RelationModel(Answering):
@@ -56,17 +81,14 @@ class RelationModel(Answering):
         self.mention = nn.Linear(encoder.width, width)
         self.types = nn.Embedding(types, width)
         self.pair = nn.Linear(3 * width + encoder.width, width)
-        self.facts = nn.Embedding(FACTS, width)
-        self.both_types = nn.Embedding(types * types, width)
-        self.prior = nn.Linear(width, 1 + len(manifest.labels))
-        self.classifier = nn.Linear(width, 1 + len(manifest.labels))
-        for layer in (self.mention, self.pair, self.prior):
-            draw(layer)
-        for table in (self.types, self.facts, self.both_types):
-            nn.init.normal_(table.weight, std=0.02)
+        self.norm = nn.LayerNorm(width)
+        self.prior = _Prior(types, width, 1 + len(manifest.labels))
+        self.classifier = nn.Linear(width, 1 + len(manifest.labels), bias=False)
+        draw(self.mention)
+        draw(self.pair)
+        nn.init.normal_(self.types.weight, std=_STD)
         # Zero at first, so that the prior is learnt before the states disturb it.
-        for parameter in self.classifier.parameters():
-            nn.init.zeros_(parameter)
+        nn.init.zeros_(self.classifier.weight)
         self.dropout = nn.Dropout(settings.dropout)
 
     def logits(
@@ -97,10 +119,8 @@ class RelationModel(Answering):
         first, second = pooled[pairs[:, 0]], pooled[pairs[:, 1]]
         between = mean_states(states, pairs[:, 2:])
         features = self.pair(torch.cat([first, second, first * second, between], dim=1))
-        types = mentions[:, 2][pairs[:, :2]]
-        both_types = types[:, 0] * self.types.num_embeddings + types[:, 1]
-        known = torch.tanh(self.facts(facts).sum(dim=1) + self.both_types(both_types))
-        return self.classifier(self.dropout(torch.tanh(features))) + self.prior(known)
+        prior = self.prior(facts, mentions[:, 2][pairs[:, :2]])
+        return self.classifier(self.dropout(torch.tanh(self.norm(features)))) + prior
 
     def answers(self, batch: Tensors, name: str = "") -> TensorDict:
         """Scores the pairs of a batch."""

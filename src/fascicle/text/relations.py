@@ -76,15 +76,20 @@ def list_pairs(
     times = Counter(chain.from_iterable(ends))  # in the order of the text
     rank = {end: at for at, end in enumerate(times)}
     rows, statements = _statements(near, kinds, ends, rank)
-    counts = np.array([[times[end] for end in both] for both in statements], dtype=np.int64)
     return MentionPairs(
         mentions=tuple(paired),
         rows=rows,
         distance=np.abs(numbers[rows[:, 0]] - numbers[rows[:, 1]]),
-        counts=counts.reshape(-1, 2)[rows[:, 2]],
+        counts=_counts(statements, times)[rows[:, 2]],
         ends=statements,
         left_out=left_out,
     )
+
+
+def _counts(statements: Sequence[tuple[End, End]], times: Mapping[End, int]) -> Ints:
+    """Returns how many mentions both ends of each statement have, ``[S, 2]``."""
+    counts = [times[end] for ends in statements for end in ends]
+    return np.array(counts, dtype=np.int64).reshape(-1, 2)
 
 
 def _statements(

@@ -244,7 +244,7 @@ class RelationGraph(Graph):
             "places": places,
             "mentions": torch.cat([starts, starts + 2, kinds], dim=1),
             "pairs": torch.cat([drawn(count, sizes["units"], 2), gaps, gaps + 3], dim=1),
-            "facts": drawn(model.facts.num_embeddings, sizes["units"], 3),
+            "facts": drawn(model.prior.facts.num_embeddings, sizes["units"], 3),
         }
 
     def axes(self) -> dict[str, tuple[str, ...]]:
