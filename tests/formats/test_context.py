@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from fascicle import cli
-from fascicle.core.document import Document, Mention, Section
+from fascicle.core.document import Document, Link, Mention, Section
 from fascicle.errors import InputError
 from fascicle.formats import write
 from fascicle.formats.context import CONTEXT, context_of
@@ -105,6 +105,22 @@ def test_a_workbook_of_mentions_has_a_heading_and_a_filter(tmp_path: Path) -> No
     assert [cell.font.bold for cell in sheet[1]] == [True] * 12
     assert [cell.value for cell in sheet[2]][2:4] == [11, 18]
     assert sheet["L3"].value == "abstract"
+
+
+def test_a_concept_in_a_workbook_opens_its_page(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    links = [
+        (Link(id="D008094", ontology="MESH", curie="MESH:D008094"),),
+        (Link(id="D008094", ontology="MESH", curie="MESH:D008094"), Link(id="1", ontology="X")),
+        (Link(id="", nil=True),),
+        (),
+    ]
+    mentions = tuple(Mention(((at, at + 1),), "X", links=own) for at, own in enumerate(links))
+    write(tmp_path / "a.xlsx", [Document(id="d", text="abcd", mentions=mentions)])
+    sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
+    (column,) = (cells for cells in sheet.columns if cells[0].value == "links")
+    pages = [cell.hyperlink and cell.hyperlink.target for cell in column]
+    assert pages == [None, "https://bioregistry.io/MESH:D008094", None, None, None]
 
 
 def test_a_long_sentence_is_cut_to_a_cell_of_excel(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 
@@ -212,6 +213,11 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 def is_curie(text: str) -> bool:
     """True if a text has the form ``prefix:local``."""
     return _CURIE.fullmatch(text) is not None
+
+
+def concept_page(curie: str) -> str:
+    """Returns the address of the page of a concept, which this program never requests."""
+    return f"https://bioregistry.io/{quote(curie, safe=':')}"
 
 
 def display_identifier(link: Link) -> str:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
+from fascicle.core.mention import concept_page, is_curie
 from fascicle.core.wording import plural, shorten
 from fascicle.errors import FormatError, InputError, import_extra
 from fascicle.formats.brat_write import ZIP_DATE
@@ -25,11 +26,13 @@ from fascicle.formats.handlers import Encode, Reader, WriteOne, Writer
 from fascicle.formats.predictions import find_columns
 from fascicle.formats.report import ReadReport, WriteReport, list_counts
 from fascicle.formats.sheets import MAX_ROWS, Sheet, Workbook, escape
-from fascicle.formats.tables import TSV, Rows, TableOptions, table_held_fields
+from fascicle.formats.tables import BETWEEN, TSV, Rows, TableOptions, table_held_fields
 from fascicle.formats.text_tables import TextTableOptions, documents_of_rows, has_texts
 
 _SHEET_STEP: Final = "xlsx"
 MAX_CELL: Final = 32_767  # characters
+_MOST_LINKS: Final = 65_530  # of a sheet, by the limits of Excel
+_OF_CONCEPTS: Final = frozenset(("links", "concept"))
 _MOST_TITLES: Final = 5  # rows above the names of the columns
 _NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
 _UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
@@ -154,7 +157,8 @@ def open_sheet(
 ) -> Iterator[Callable[[Sequence[Any]], None]]:
     """Yields the function that adds a row to a sheet; the workbook is written at the end.
 
-    The heading is bold and stays in sight, and each column has a filter.
+    The heading is bold and stays in sight, each column has a filter, and the cells of one concept
+    in the columns `_OF_CONCEPTS` open its page, as far as a sheet holds such links.
 
     Raises:
         InputError: more rows than a sheet holds.
@@ -164,6 +168,7 @@ def open_sheet(
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet(title)
     sheet.freeze_panes = "A2"
+    linked = [at for at, name in enumerate(columns) if name in _OF_CONCEPTS]
     count = 1
 
     def add(values: Sequence[Any]) -> None:
@@ -173,9 +178,11 @@ def open_sheet(
             raise InputError(
                 f"a sheet of Excel holds {MAX_ROWS:,} rows, and there are more; write CSV instead"
             )
-        sheet.append(
-            [_text_cell(value, sheet) if isinstance(value, str) else value for value in values]
-        )
+        cells = [_text_cell(value, sheet) if isinstance(value, str) else value for value in values]
+        for at in linked if count <= _MOST_LINKS // max(1, len(linked)) else ():
+            if is_curie(values[at] or "") and BETWEEN not in values[at]:
+                cells[at].hyperlink = concept_page(values[at])
+        sheet.append(cells)
 
     heading = [_text_cell(name, sheet) for name in columns]
     for cell in heading:

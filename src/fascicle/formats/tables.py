@@ -37,7 +37,7 @@ TEXT: Final = "text"  # a further column of documents, as the next two
 LINKS: Final = ("links", "names")
 ATTRIBUTES: Final = "attributes"
 SOURCE: Final = "predictions"  # of mentions that are read from a table
-_BETWEEN: Final = "|"  # links of a mention
+BETWEEN: Final = "|"  # links of a mention
 _NOT_IN_CELLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _FORMULA: Final = re.compile("'*[=+\\-@]")
 _ESCAPED: Final = re.compile("'+[=+\\-@]")
@@ -127,19 +127,19 @@ class PlainTable:
                 self.cell, (join_fragments(text, mention.spans), *_link_cells(mention, lose))
             )
         if with_attributes:
-            yield self.cell(_BETWEEN.join(pairs))
+            yield self.cell(BETWEEN.join(pairs))
 
 
 def cell_links(ids: str, names: str) -> tuple[Link, ...]:
     """Returns the links in the cells of the columns `LINKS`."""
-    parts, called = ids.split(_BETWEEN) if ids else [], names.split(_BETWEEN)
+    parts, called = ids.split(BETWEEN) if ids else [], names.split(BETWEEN)
     called = called if len(called) == len(parts) else [""] * len(parts)
     return tuple(parse_link(part, name) for part, name in zip(parts, called, strict=True))
 
 
 def cell_attributes(cell: str) -> tuple[tuple[str, str], ...]:
     """Returns the attributes in a cell of the column `ATTRIBUTES`."""
-    pairs = (pair.partition("=") for pair in cell.split(_BETWEEN) if pair)
+    pairs = (pair.partition("=") for pair in cell.split(BETWEEN) if pair)
     return tuple((name, value) for name, _, value in pairs)
 
 
@@ -162,18 +162,18 @@ def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple
     for _ in range(len(links) - len(fitting)):
         lose("links", mention)
 
-    ids = _BETWEEN.join(map(display_identifier, fitting))
+    ids = BETWEEN.join(map(display_identifier, fitting))
     names = [link.name for link in fitting]
-    if any(_BETWEEN in name or _NOT_IN_CELLS.search(name) for name in names):
+    if any(BETWEEN in name or _NOT_IN_CELLS.search(name) for name in names):
         lose("link-names", mention)
         names = []
-    return ids, _BETWEEN.join(names) if any(names) else ""
+    return ids, BETWEEN.join(names) if any(names) else ""
 
 
 def _fits(link: Link) -> bool:
     """True if a link can be restored from its identifier."""
     text = display_identifier(link)
-    if not text or _BETWEEN in text or _NOT_IN_CELLS.search(text):
+    if not text or BETWEEN in text or _NOT_IN_CELLS.search(text):
         return False
     # what is read back names the same entry
     curie = link.curie or text * bool(link.ontology and is_curie(text))

@@ -17,6 +17,7 @@ from fascicle.core.wording import plural
 from fascicle.formats.catalogue import PARTS
 from fascicle.formats.losses import describe_loss
 from fascicle.formats.sources import left_out_notes
+from fascicle.loading import DEFAULT_MODEL
 from fascicle.pipeline.running.report import Totals
 from fascicle.pipeline.running.run import Progress
 from fascicle.verbs.console import Tally
@@ -37,7 +38,7 @@ class Options(AllChoices, Strict, Reading):
     Attributes:
         files: texts, folders of *.txt, corpora; not standard input.
         pipeline: a pipeline.toml, a folder with one, or a model, whose mentions are linked as in
-            annotate.
+            annotate; default: biomed.
         output: the folder of the run.
         workers: processes; default: as many as usable cores and limits.memory of the pipeline
             allow, or 1 with --ray and for steps with a process of their own.
@@ -52,7 +53,7 @@ class Options(AllChoices, Strict, Reading):
     """
 
     files: list[str] = option("INPUT +", reads)
-    pipeline: str = option("--pipeline PIPELINE", reads, required=True)
+    pipeline: str = option("--pipeline PIPELINE", reads, default=DEFAULT_MODEL)
     output: str = option("-o --output FOLDER", fills, required=True)
     workers: int | None = option("--workers N", positive)
     ray: str | None = option("--ray ADDRESS ?", const="")

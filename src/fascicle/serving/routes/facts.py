@@ -5,7 +5,6 @@ of links.
 from __future__ import annotations
 
 from typing import Annotated, Any, Final
-from urllib.parse import quote
 
 import msgspec
 from starlette.requests import Request
@@ -13,7 +12,7 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.core.mention import is_curie
+from fascicle.core.mention import concept_page, is_curie
 from fascicle.serving.content import (
     Candidates,
     check_names,
@@ -136,8 +135,6 @@ ROUTES: Final = (
 
 _Part = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 _Most = Annotated[int, msgspec.Meta(ge=1, le=50)]
-# base of links to the page of a vocabulary; never requested by this program
-_PAGE: Final = "https://bioregistry.io/"
 
 
 async def concept(request: Request, service: Service) -> Response:
@@ -155,8 +152,7 @@ async def concept(request: Request, service: Service) -> Response:
         raise ProblemError(
             404, f"no pack of this pipeline has the concept {curie[:100]!r}", code="unknown-name"
         )
-    page = f"{_PAGE}{quote(curie, safe=':')}"
-    return json_answer({**answer.concept, "page": page})
+    return json_answer({**answer.concept, "page": concept_page(curie)})
 
 
 async def concepts(request: Request, service: Service) -> Response:

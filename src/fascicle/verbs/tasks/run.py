@@ -16,6 +16,7 @@ from fascicle.core.files.remote import is_url
 from fascicle.core.files.remote import list_url as listed_url
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest, distinct_files, resolve_inputs
+from fascicle.loading import DEFAULT_MODEL
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.folder import RunFolder
 from fascicle.pipeline.running.records import Quarantined
@@ -42,7 +43,7 @@ def run(  # noqa: PLR0913
     files: Paths,
     folder: str | os.PathLike[str],
     *,
-    pipeline: str | os.PathLike[str],
+    pipeline: str | os.PathLike[str] = DEFAULT_MODEL,
     choices: Choices | None = None,
     reading: ReadRequest | None = None,
     format: str = "jsonl",  # noqa: A002
