@@ -199,13 +199,17 @@ def test_the_ranker_is_kept(home: Path) -> None:
 
 
 def test_a_source_of_the_same_name_is_refused_and_a_pack_is_extended_again(home: Path) -> None:
+    (home / "same.toml").write_text(
+        'name = "same"\n[sources.own]\npath = "more.tsv"\nreader = "table"\ntype = "Disease"\n'
+        'columns = { id = "id", name = "name" }\n'
+    )
+    (home / "more.tsv").write_text("id\tname\nOWN:7\tthe seventh ache\n")
     with pytest.raises(UsageError, match="'own'"):
-        extend(home / "mine", home / "own.tsv", home / "again")
+        extend(home / "mine", home / "same.toml", home / "again")
     (home / "more.toml").write_text(
         'name = "more"\n[sources.more]\npath = "more.tsv"\nreader = "table"\ntype = "Disease"\n'
         'columns = { id = "id", name = "name" }\n'
     )
-    (home / "more.tsv").write_text("id\tname\nOWN:7\tthe seventh ache\n")
     extend(home / "mine", home / "more.toml", home / "third")
     text = document("the seventh ache", ("the seventh ache", "Disease", ""))
     (link,) = next(iter(fascicle.link([text], linker=home / "third"))).mentions[0].links
