@@ -179,15 +179,11 @@ def open_sheet(
                 f"a sheet of Excel holds {MAX_ROWS:,} rows, and there are more; write CSV instead"
             )
         cells = [_text_cell(value, sheet) if isinstance(value, str) else value for value in values]
-        for at in linked if count <= _MOST_LINKS // max(1, len(linked)) else ():
-            if is_curie(values[at] or "") and BETWEEN not in values[at]:
-                cells[at].hyperlink = concept_page(values[at])
+        if count <= _MOST_LINKS // max(1, len(linked)):
+            _add_pages([cells[at] for at in linked])
         sheet.append(cells)
 
-    heading = [_text_cell(name, sheet) for name in columns]
-    for cell in heading:
-        cell.font = openpyxl.styles.Font(bold=True)
-    sheet.append(heading)
+    sheet.append(_heading(columns, sheet))
     try:
         yield add
     except BaseException:
@@ -196,6 +192,23 @@ def open_sheet(
     last = openpyxl.utils.get_column_letter(len(columns))
     sheet.auto_filter.ref = f"A1:{last}{count}"
     stream.write(_packed(book))
+
+
+def _heading(columns: Sequence[str], sheet: Any) -> list[Any]:
+    from openpyxl.styles import Font
+
+    cells = [_text_cell(name, sheet) for name in columns]
+    for cell in cells:
+        cell.font = Font(bold=True)
+    return cells
+
+
+def _add_pages(cells: Sequence[Any]) -> None:
+    """Lets the cells that have one concept open its page."""
+    for cell in cells:
+        value = getattr(cell, "value", None) or ""
+        if is_curie(value) and BETWEEN not in value:
+            cell.hyperlink = concept_page(value)
 
 
 @contextmanager

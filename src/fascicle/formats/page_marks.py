@@ -125,11 +125,11 @@ class PageMarks:
         return self._names[place]
 
     def _text(self, mark: Any) -> str:
-        read, size = self._raw.FPDFPageObjMark_GetParamBlobValue, ctypes.c_ulong()
-        read(mark, _TEXT, None, 0, ctypes.byref(size))
+        get_blob, size = self._raw.FPDFPageObjMark_GetParamBlobValue, ctypes.c_ulong()
+        get_blob(mark, _TEXT, None, 0, ctypes.byref(size))
         text = ctypes.create_string_buffer(size.value)
         signs = ctypes.cast(text, ctypes.POINTER(ctypes.c_ubyte))
-        read(mark, _TEXT, signs, size.value, ctypes.byref(size))
+        get_blob(mark, _TEXT, signs, size.value, ctypes.byref(size))
         return _decoded(text.raw)
 
     def _is_shown(self, mark: Any) -> bool:

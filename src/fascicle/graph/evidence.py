@@ -93,8 +93,8 @@ def _answers(document: Document) -> Iterator[tuple[Mention, Link]]:
 def _probability(mention: Mention, link: Link) -> float:
     first, second = mention.score, link.score
     if first is None or second is None:
-        known = second if first is None else first
-        return UNKNOWN if known is None else known
+        single = second if first is None else first
+        return UNKNOWN if single is None else single
     return first * second
 
 

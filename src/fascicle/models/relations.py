@@ -54,8 +54,8 @@ class _Prior(nn.Module):
 
     def forward(self, facts: Tensor, types: Tensor) -> Tensor:
         """Returns the logits, ``[P, C]``; facts are ``[P, 3]``, types ``[P, 2]``."""
-        both = self.types(types[:, 0] * self._types + types[:, 1])
-        return self.linear(torch.tanh(self.facts(facts).sum(dim=1) + both))
+        pair = self.types(types[:, 0] * self._types + types[:, 1])
+        return self.linear(torch.tanh(self.facts(facts).sum(dim=1) + pair))
 
 
 class RelationModel(Answering):

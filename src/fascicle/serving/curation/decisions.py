@@ -365,7 +365,7 @@ def _check_parts(document: Document, step: Step) -> None:
 
 def _check_rows(steps: Sequence[Step], step: Step) -> None:
     before, after = (
-        sum(len(kept.rows) for kept in active(each)) for each in (steps, [*steps, step])
+        sum(len(rule_step.rows) for rule_step in active(each)) for each in (steps, [*steps, step])
     )
     if after > max(before, _MOST_ROWS):  # more could not be tried at once
         raise ValueError(

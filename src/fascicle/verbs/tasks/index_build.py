@@ -323,8 +323,8 @@ def extend(  # noqa: PLR0913
     if rules is not None and findings is not None:
         findings += rule_problems(base, rules)
     all_rules = KeptRules(base, rules)
-    taken = {facts.name for facts in base.manifest.sources}
-    own_sources = {} if rules is not None else _own_sources(own, kind, taken)
+    names_before = {facts.name for facts in base.manifest.sources}
+    own_sources = {} if rules is not None else _own_sources(own, kind, names_before)
     new = _new_sources(own_sources, base, all_rules, reports if reports is not None else {})
     return build(
         [*pack_sources(base, rules), *new],
@@ -360,7 +360,7 @@ def _watch_rules(source: PackSource, rules: KeptRules) -> Iterator[ConceptRecord
 
 
 def _own_sources(
-    own: str | os.PathLike[str], kind: str, taken: Collection[str] = ()
+    own: str | os.PathLike[str], kind: str, names_before: Collection[str] = ()
 ) -> dict[str, SourceSettings]:
     if Path(own).suffix == ".toml":
         return dict(read_pack_settings(own).sources)
@@ -378,12 +378,12 @@ def _own_sources(
         path=str(own), reader="table", type=kind, types=types, columns=_own_columns(titles, columns)
     )
     table = msgspec.structs.replace(settings.table, split=split if synonyms else "|")
-    return {_free_name(taken): msgspec.structs.replace(settings, table=table)}
+    return {_free_name(names_before): msgspec.structs.replace(settings, table=table)}
 
 
-def _free_name(taken: Collection[str]) -> str:
+def _free_name(names_before: Collection[str]) -> str:
     names = chain([_OWN], (f"{_OWN}-{number}" for number in count(2)))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if name not in names_before)
 
 
 def _unread_titles(settings: SourceSettings) -> tuple[str, ...]:
