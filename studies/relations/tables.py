@@ -8,15 +8,16 @@ from typing import Any, Final
 from studies.common import result
 from studies.tables.grids import MISSING, markdown
 
+_RESULT: Final = "relations"
 _STARTS: Final = {"six": "`biomed`", "fast": "`biomed-fast`"}
 _CORPORA: Final = {"bc5cdr-cid": "CID", "biored": "BioRED"}
 
 
-def gold() -> str:
+def gold(name: str = _RESULT) -> str:
     """Relations between gold mentions: strictly and by ends alone, with cost."""
     body = []
-    for name, row in sorted(_rows().items()):
-        corpus, start, seed = _parts(name)
+    for run, row in sorted(_rows(name).items()):
+        corpus, start, seed = _parts(run)
         ends = _percent(row["related"]["f1"]) if corpus == "BioRED" else "–"
         strict = row["strict"]
         rates = [f"{100 * strict[key]:.1f}" for key in ("precision", "recall")]
@@ -63,8 +64,13 @@ def times() -> str:
     return markdown(head.split("|"), body) if body else MISSING
 
 
-def _rows() -> Mapping[str, Any]:
-    rows: Mapping[str, Any] = result("relations").get("rows", {})
+def earlier() -> str:
+    """The same of networks that were changed."""
+    return gold(f"{_RESULT}-first")
+
+
+def _rows(name: str = _RESULT) -> Mapping[str, Any]:
+    rows: Mapping[str, Any] = result(name).get("rows", {})
     return rows
 
 

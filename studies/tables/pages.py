@@ -42,6 +42,7 @@ from studies.papers.row import table as paper_table
 from studies.parts import cells as parts_cells
 from studies.parts import vote as teachers_vote
 from studies.pretraining import record as pretraining
+from studies.relations import tables as relation_tables
 from studies.six import alone as six_alone
 from studies.six import tables as six_tables
 from studies.span_typer.tables import in_words, pictures, span_typer, speed
@@ -236,6 +237,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "concepts-paths": concept_tables.paths,
     "concepts-corrections": concept_tables.corrections,
     "concepts-cost": concept_tables.cost,
+    "relations-gold": relation_tables.gold,
+    "relations-earlier": relation_tables.earlier,
+    "relations-raw": relation_tables.raw,
+    "relations-times": relation_tables.times,
     "concepts-raw": concept_tables.raw,
     "concepts-bars": concept_tables.bars,
     "concepts-goals": concept_tables.goals,
