@@ -263,3 +263,51 @@ def test_files_of_inception_have_two_options(tmp_path: Path) -> None:
     path = file_of(tmp_path, "a.tsv", FINDINGS)
     with pytest.raises(UsageError, match="no part 'text'; choose layer or type"):
         list(read_file(str(path), ReadRequest(fields=(("text", "x"),)), report=ReadReport()))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {
+            "text": "failure\nof heart",
+            "denotations": [
+                {
+                    "id": "T1",
+                    "span": [{"begin": 0, "end": 7}, {"begin": 8, "end": 16}],
+                    "obj": "Disease",
+                }
+            ],
+        },
+        {
+            "source": "",
+            "documents": [
+                {
+                    "id": "1",
+                    "passages": [
+                        {
+                            "offset": 0,
+                            "text": "failure\nof heart",
+                            "annotations": [
+                                {
+                                    "id": "1",
+                                    "infons": {"type": "Disease"},
+                                    "text": "failure of heart",
+                                    "locations": [
+                                        {"offset": 0, "length": 7},
+                                        {"offset": 8, "length": 8},
+                                    ],
+                                }
+                            ],
+                        }
+                    ],
+                }
+            ],
+        },
+    ],
+    ids=["pubannotation", "bioc"],
+)
+def test_fragments_over_a_line_end_are_one_name(tmp_path: Path, content: dict[str, Any]) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(content), encoding="utf-8")
+    (document,) = read(tmp_path / "a.json")
+    assert [mention.spans for mention in document.mentions] == [((0, 16),)]
+    assert [event.code for event in document.events] == ["fragments-joined"]

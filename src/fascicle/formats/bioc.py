@@ -281,7 +281,12 @@ def _add(
     # what was compared already is not compared again
     expected = None if counting.fits and len(spans) == 1 else annotation.text
     return collector.add(
-        spans, kind, expected=expected, links=links, attributes=(*raw, *infons.items())
+        spans,
+        kind,
+        expected=expected,
+        is_standoff=True,
+        links=links,
+        attributes=(*raw, *infons.items()),
     )
 
 

@@ -130,7 +130,9 @@ def _add_mentions(collector: MentionCollector, track: _Track, source: str) -> in
         facts[modification.obj].append((modification.pred, _text(True)))
     for mention in track.denotations:
         attributes = tuple(facts.get(mention.id, ()))
-        collector.add(mention.spans, mention.obj, attributes=attributes, source=source)
+        collector.add(
+            mention.spans, mention.obj, is_standoff=True, attributes=attributes, source=source
+        )
     known = {mention.id for mention in track.denotations}
     return sum(len(stated) for name, stated in facts.items() if name not in known)
 
