@@ -469,7 +469,9 @@ def test_undoing_takes_back_what_is_ones_own(opened: Opened, shown: Standing) ->
 
 def test_what_is_left_is_found_and_said(opened: Opened) -> None:
     page = opened(document("left"), curator="Ada")
-    press(page, "k", "n", "n", "n", "n")  # the last one
+    press(page, "k")
+    until(page, "document.querySelector('#status').textContent.includes('You curate as Ada')")
+    press(page, "n", "n", "n", "n")  # the last one
     press(page, "x")
     # from the beginning again
     until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
@@ -576,7 +578,9 @@ def test_two_texts_with_one_name_are_refused(opened: Opened) -> None:
 
 def test_a_concept_is_found_as_one_types(opened: Opened, shown: Standing) -> None:
     page = opened(document("searched"), curator="Ada")
-    press(page, "k", "c")
+    press(page, "k")
+    until(page, "document.querySelector('#status').textContent.includes('You curate as Ada')")
+    press(page, "c")
     page.fill("#pick-free", "aspirni")  # one slip
     page.wait_for_selector("[aria-label=Found] .choice")
     told = page.text_content("[aria-label=Found] .choice") or ""
@@ -627,7 +631,9 @@ def test_a_reload_comes_back_to_the_document_and_the_mention(
     opened: Opened, shown: Standing
 ) -> None:
     page = opened(document("address-a"), document("address b&c=😀#"), curator="Ada")
-    press(page, "k", "]", "j", "j", "j")
+    press(page, "k")
+    until(page, "document.querySelector('#status').textContent.includes('You curate as Ada')")
+    press(page, "]", "j", "j", "j")
     chosen = "document.querySelector('#panel h2')?.textContent"
     until(page, f"{chosen} === 'caffeine'")
     page.reload()
