@@ -64,9 +64,9 @@ def list_pairs(
         sentences: of the document.
         settings: which pairs are read.
     """
-    ends_of = {mention: _ends(mention, settings) for mention in _distinct(mentions, settings)}
-    paired = [mention for mention, own in ends_of.items() if own]
-    ends = [ends_of[mention] for mention in paired]
+    with_ends = [(mention, _ends(mention, settings)) for mention in _distinct(mentions, settings)]
+    paired = [mention for mention, own in with_ends if own]
+    ends = [own for _, own in with_ends if own]
     names = settings.of_mentions
     kinds = np.array([names.index(mention.type) for mention in paired], dtype=np.int64)
     numbers = np.array([sentence_number(sentences, m.start) for m in paired], dtype=np.int64)
