@@ -67,7 +67,7 @@ def find_formulas(text: str) -> Iterator[Span]:
     """
     addresses = PlacedSpans(match.span() for match in _ADDRESS.finditer(text))
     formulas = (m for m in _patterns().candidate.finditer(text) if _is_formula(m[0]))
-    trade_names = (m for m in _TRADE_NAME.finditer(text) if _is_trade_name(m[0]))
+    trade_names = (m for m in _TRADE_NAME.finditer(text) if m[0] in _trade_names())
     for match in (*formulas, *trade_names):
         if not addresses.overlapping(match.span()):
             yield match.span()
@@ -78,10 +78,6 @@ def _trade_names() -> frozenset[str]:
     chemistry = lexicon("chemistry")
     names = (*chemistry["trade_names"], *chemistry["drugs"])
     return frozenset((*names, *(name.upper() for name in names if len(name) >= _FEWEST)))
-
-
-def _is_trade_name(word: str) -> bool:
-    return word in _trade_names()
 
 
 def _is_formula(text: str) -> bool:
