@@ -229,9 +229,8 @@ def _chances(pairs: MentionPairs, evidence: Floats) -> Floats:
 
 def _ends_of(pairs: MentionPairs, at: int, document: Document) -> str:
     """Returns the concepts of a statement, or the words of its mentions."""
-    by_key = {mention.key: mention for mention in pairs.mentions}
     return " and ".join(
-        end if isinstance(end, str) else repr(by_key[end].text_in(document.text))  # type: ignore[index]
+        end if isinstance(end, str) else repr(Mention(end[2], end[1]).text_in(document.text))  # type: ignore[index]
         for end in pairs.ends[at]
     )
 
