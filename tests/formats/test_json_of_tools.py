@@ -345,6 +345,10 @@ def test_a_document_of_bioc_has_passages(tmp_path: Path) -> None:
 
 
 HINTED: list[dict[str, Any]] = [
+    {"text, raw": TEXT, "my_spans": [{"start": 0, "end": 7, "label": "X"}]},
+    {"a=b": TEXT, "my=spans": [{"start": 0, "end": 7, "label": "X"}]},
+    {"p.1": TEXT, "x.y": [{"start": 0, "end": 7, "label": "X"}]},
+    {"text": TEXT, "a,b": [{"start": 0, "end": 7, "label": "X"}]},
     {"content": TEXT, "annotations": [{"start": 0, "end": 7, "tag": "X", "value": "Lithium"}]},
     {"document": TEXT, "annotation": [{"start": 0, "end": 7, "label": "X"}]},
     {"text": TEXT, "annotation": [["X", 0, 7]]},
@@ -389,6 +393,12 @@ def test_each_hint_of_a_message_works(tmp_path: Path, record: dict[str, Any]) ->
     wanted = [] if HINTED.index(record) >= len(HINTED) - UNREADABLE else ["Lithium"]
     assert read_words[0] == wanted
     assert all(words in ([], ["Lithium"]) for words in read_words)
+
+
+def test_no_hint_names_a_field_inside_one_whose_name_has_a_dot(tmp_path: Path) -> None:
+    path = _file(tmp_path, {"p/1.txt": {"text": TEXT, "entities": {}}})
+    with pytest.raises(FormatError, match="none of the fields has a text"):
+        list(read(path))
 
 
 EMOJI = "\U0001f600 "

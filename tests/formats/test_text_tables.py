@@ -177,3 +177,12 @@ def test_a_bad_byte_costs_its_row(tmp_path: Path, bad: bytes) -> None:
         ("4", "z"),
     ]
     assert [one.code for one in report.aside.errors] == ["encoding"]
+
+
+@pytest.mark.parametrize("sign", [";", "\t", ","])
+def test_a_first_line_for_excel_states_the_separator(tmp_path: Path, sign: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("\r\n".join((f"sep={sign}", f"id{sign}text", f"7{sign}Gout", "8", "")))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
+    assert [(one.id, one.text) for one in read(path, report=report)] == [("7", "Gout")]
+    assert [error.line for error in report.aside.errors] == [4]

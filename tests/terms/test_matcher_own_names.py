@@ -240,3 +240,10 @@ def test_a_quote_over_two_lines_of_a_csv_is_refused(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text('type,name\nDisease,"our\nsyndrome"\n', encoding="utf-8")
     with pytest.raises(FormatError, match=r"l\.csv:2"):
         load(tmp_path / "l.csv")
+
+
+@pytest.mark.parametrize("first", ["sep=;", "SEP=;"])
+def test_a_line_that_states_the_separator_for_excel_is_no_name(tmp_path: Path, first: str) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(f"{first}\r\nname;type\r\nour syndrome;Disease\r\n", encoding="utf-8")
+    assert list(read_typed_names(str(path))) == [DictionaryEntry("our syndrome", "Disease")]

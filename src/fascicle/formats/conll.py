@@ -272,7 +272,7 @@ class _Parser:
         """Yields the lines of the file, some at a time.
 
         Raises:
-            FormatError: the first column, unless it was chosen, numbers the words or the sentences.
+            FormatError: the first column, unless it was chosen, has no words.
         """
         blocks = read_blocks(self._source)
         first: list[Line] = []
@@ -284,9 +284,9 @@ class _Parser:
             )
         ):
             message = (
-                "the first column numbers the rows, and the words are in the second; choose the "
-                "columns of words and "
-                f"tags with columns=VALUE, such as {','.join(map(str, columns))}"
+                f"the first column {'numbers the rows' if columns[-1] else 'has the tags'}; choose "
+                "the columns of words and tags with columns=VALUE, such as "
+                f"{','.join(map(str, columns))}"
             )
             raise FormatError(message, at=self._source.path)
         yield from chain((first,), blocks)

@@ -15,7 +15,13 @@ from typing import BinaryIO, Final
 import msgspec
 
 from fascicle.core.files import encodings
-from fascicle.core.files.encodings import decode_head, is_html, markup_kind, root_element
+from fascicle.core.files.encodings import (
+    decode_head,
+    is_html,
+    markup_kind,
+    root_element,
+    stated_separator,
+)
 from fascicle.core.files.pipes import is_pipe, refuse_pipe
 from fascicle.core.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.core.files.tree import lower_suffix, open_tree, split_archive
@@ -137,7 +143,8 @@ def _advice_for_table(path: str) -> str:
     the names of formats.
     """
     with open_bytes(path) as stream:
-        head = filter(str.strip, _lines(_head(stream)[0], is_whole=True))
+        lines = _lines(_head(stream)[0], is_whole=True)
+        head = (line for line in lines if line.strip() and not stated_separator(line))
         names, cells = ([*column_names(line)] for line in (next(head, ""), next(head, "")))
     return (
         f"its first line is {shorten(', '.join(names))}, and no column is called text, title or "
@@ -318,6 +325,8 @@ def _keys(lines: Sequence[str]) -> Collection[str]:
 
 
 def _by_content(lines: Sequence[str], path: str) -> str:
+    if stated_separator(lines[0]):
+        lines = lines[1:]
     first, keys = _first(lines), _keys(lines)
     if find_columns(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
         raise FormatError(

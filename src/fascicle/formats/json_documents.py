@@ -199,7 +199,7 @@ def _of_tool(
 def _of_text(
     record: Record, identifier: str, meta: dict[str, str], *, votes: Counter[str]
 ) -> Document:
-    if "," in record.shape.text:
+    if "," in record.shape.text and record.shape.text not in record.value:
         return _of_texts(record, identifier, meta)
     text = record.field(record.shape.text, str)
     collector = MentionCollector(text, step=STEP, unit=record.shape.offsets, votes=votes)

@@ -99,6 +99,7 @@ class JsonShape:
         names = (
             *(
                 self.tokens,
+                self.text,
                 *map(str.strip, self.text.split(",")),
                 self.id,
                 self.group,
@@ -110,7 +111,9 @@ class JsonShape:
             *self.also,
         )
         return frozenset(name.partition(".")[0] for name in names) | {
-            name.strip() for name in self.ignored.split(",")
+            *names,
+            self.ignored,
+            *map(str.strip, self.ignored.split(",")),
         }
 
     @cached_property

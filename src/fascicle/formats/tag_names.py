@@ -281,28 +281,35 @@ _WORD_NUMBER: Final = re.compile(r"(?:\d+-)?(\d{1,9})")
 
 
 def columns_beside_numbers(lines: Iterable[str]) -> tuple[int, ...]:
-    """Returns the columns of words and tags if the first column only counts words, or is the same
-    in each sentence.
+    """Returns the columns of words and tags if the first column has tags, only counts words, or is
+    the same in each sentence.
 
     Args:
         lines: the beginning of a file.
 
     Returns:
-        The second column and those of tags; empty if the first column may hold words.
+        The column of words and those of tags; empty if the first column may hold words.
     """
     sentences = [sentence for sentence in _sentences(lines) if len(sentence) > 1]
     rows = list(chain(*sentences))
     width = min(map(len, rows), default=0)
     if width < 3 or any(map(is_conllu, rows)):
         return ()
-    words = [row[1] for row in rows]
-    if all(map(is_tag, words)) or not any(map(str.isalpha, "".join(words))):
+    columns = list(zip(*(row[:width] for row in rows), strict=True))
+    if all(map(is_tag, columns[0])) and len(set(columns[0])) > 1:
+        return (next(filter(lambda at: _has_words(columns[at]), range(1, width)), 1), 0)
+    words = columns[1]
+    if not _has_words(words):
         return ()
     if not (all(map(_counts, sentences)) or all(map(_repeats, sentences))):
         return ()
-    columns = list(zip(*(row[:width] for row in rows), strict=True))
     tagged = [number for number in range(2, width) if all(map(is_tag, columns[number]))]
     return (1, *(tagged or [width - 1]))
+
+
+def _has_words(column: Sequence[str]) -> bool:
+    """True if a column has letters, and not only tags."""
+    return any(map(str.isalpha, "".join(column))) and not all(map(is_tag, column))
 
 
 def _sentences(lines: Iterable[str]) -> Iterator[list[list[str]]]:

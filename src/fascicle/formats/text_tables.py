@@ -20,6 +20,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
+from fascicle.core.files.encodings import stated_separator
 from fascicle.core.files.source import MAX_LINE, Source, line_text, read_lines_or_errors
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, Place, UsageError
@@ -223,7 +224,9 @@ def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, _Row
     first = next(lines, None)
     if first is None:
         return
-    separator = _separator_of(first)
+    if separator := stated_separator(first):
+        first = "\n"  # no row, and still a line
+    separator = separator or _separator_of(first)
     quoting: Literal[0, 3] = (
         csv.QUOTE_MINIMAL if options.quotes or separator != "\t" else csv.QUOTE_NONE
     )

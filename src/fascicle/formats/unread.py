@@ -169,9 +169,11 @@ def longest_text(record: Mapping[str, Any]) -> str:
     """
     texts = {name: value for name, value in record.items() if isinstance(value, str)}
     for name, part in record.items():
-        if isinstance(part, dict):
+        if isinstance(part, dict) and "." not in name:  # no path has a dot inside a name
             texts |= {
-                f"{name}.{inner}": value for inner, value in part.items() if isinstance(value, str)
+                f"{name}.{inner}": value
+                for inner, value in part.items()
+                if isinstance(value, str) and "." not in inner
             }
     longest = max(texts, key=lambda name: len(texts[name]), default="")
     return longest if " " in texts.get(longest, "") else ""

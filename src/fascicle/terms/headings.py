@@ -10,6 +10,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
+from fascicle.core.files.encodings import stated_separator
 from fascicle.core.files.source import Source, read_lines
 from fascicle.core.mention import AMBIGUOUS, Link
 from fascicle.core.type_names import read_vocabulary
@@ -74,7 +75,10 @@ def first_rows(path: str) -> tuple[str, list[list[str]]]:
     lines = [line for _, line in islice(read_lines(Source(path=path)), _MOST) if line.strip()]
     refuse_json("".join(lines[:1]), path)
     signs = "\t;," if path.lower().removesuffix(".gz").endswith(".csv") else "\t"
-    separator = next((sign for sign in signs if lines and sign in lines[0]), "\t")
+    if separator := stated_separator(lines[0]) if lines else "":
+        del lines[0]
+    else:
+        separator = next((sign for sign in signs if lines and sign in lines[0]), "\t")
     return separator, [list(map(str.strip, split_cells(row, separator))) for row in lines]
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Event, Mention, Patch
-from fascicle.core.files.encodings import AUTO
+from fascicle.core.files.encodings import AUTO, stated_separator
 from fascicle.core.files.source import Source, read_lines
 from fascicle.core.stream import portions
 from fascicle.core.wording import plural
@@ -164,6 +164,8 @@ def read_dictionary(
     columns = _Columns(path, options)
     is_header = options.header
     for number, line in read_lines(Source(path=path, encoding=options.encoding)):
+        if number == 1 and stated_separator(line):
+            continue
         if is_header and line.strip():
             is_header = False
             continue

@@ -120,7 +120,7 @@ _FORMULA: Final = re.compile(
     r"(?:^|[^A-Za-z])(?:(?:log|ln|sin|cos|tan|chi|sp|\d[spdf])|(?:C|N|V|Sp|Sa|P|Pa|p|PC|PaC|pC|Fi|Ti|Si)O)$"
 )
 _RESIDUE: Final = re.compile(
-    r"(?<!c-)(?<![A-Za-z])(?:Ala|Arg|Asn|Asp|Cys|Gln|Glu|Gly|His|Ile|Leu|Lys|Met|Phe|Pro|Ser|Thr|Trp|Tyr|Val|Sar|Nle|"
+    r"(?<!c-)(?<![A-Za-z])(?:p|phospho)?(?:Ala|Arg|Asn|Asp|Cys|Gln|Glu|Gly|His|Ile|Leu|Lys|Met|Phe|Pro|Ser|Thr|Trp|Tyr|Val|Sar|Nle|"
     r"Aib|Orn|p[STY])$"
 )
 

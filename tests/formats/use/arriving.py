@@ -11,24 +11,24 @@ from tests.formats.use.given import Given
 _SMILE: Final = "\U0001f600"
 _TEXT: Final = "Aspirin helps against pain."
 _DRUG, _PAIN = mark(0, 7, "Drug"), mark(22, 26, "Disease")
-_HTML: Final = "<!DOCTYPE html><html><head><style>.s{{vertical-align:super}}</style></head><body>{}</body></html>"
-_JATS: Final = (
+HTML: Final = "<!DOCTYPE html><html><head><style>.s{{vertical-align:super}}</style></head><body>{}</body></html>"
+JATS: Final = (
     "<article><front><article-meta><title-group><article-title>On</article-title></title-group>"
     "</article-meta></front><body>{}</body></article>"
 )
-_TEI: Final = (
+TEI: Final = (
     '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt><title>On</title>'
     "</titleStmt></fileDesc></teiHeader><text><body>{}</body></text></TEI>"
 )
 
 
-def _shown(name: str, reader: str, content: str, wanted: str, path: str = "a.xml") -> Given:
+def shown(name: str, reader: str, content: str, wanted: str, path: str = "a.xml") -> Given:
     """A text alone; a bar stands between its sections."""
     text = Page(wanted.replace("|", "\n\n"))
     return Given(name=name, format=reader, files={path: content}, wanted=(text,))
 
 
-def _records(
+def records(
     name: str,
     *records: Any,
     wanted: tuple[Page, ...],
@@ -44,113 +44,111 @@ def _records(
     )
 
 
-def _file(
+def file(
     name: str, reader: str, path: str, content: str | bytes, *wanted: Page, flawed: bool = False
 ) -> Given:
     return Given(name=name, format=reader, files={path: content}, wanted=wanted, flawed=flawed)
 
 
-def _brat(name: str, text: str, notes: str, *marks: Marked, flawed: bool = False) -> Given:
+def brat(name: str, text: str, notes: str, *marks: Marked, flawed: bool = False) -> Given:
     files: dict[str, str | bytes] = {"d/7.txt": text, "d/7.ann": notes}
     page = Page(text, marks, "7")
     return Given(name=name, format="brat", files=files, wanted=(page,), read="d", flawed=flawed)
 
 
 RAISED: Final = (
-    _shown(
+    shown(
         "a raised link in a page",
         "html",
-        _HTML.format('<p>IL-2<sup><a href="#r3">3</a></sup> helps</p>'),
+        HTML.format('<p>IL-2<sup><a href="#r3">3</a></sup> helps</p>'),
         "IL-2 helps",
         "a.html",
     ),
-    _shown(
+    shown(
         "a marker, citations and a power in a page",
         "html",
-        _HTML.format("<p>CD4<sup>+</sup> T cells<sup>1–3,7</sup> and 10<sup>5</sup> cells</p>"),
+        HTML.format("<p>CD4<sup>+</sup> T cells<sup>1–3,7</sup> and 10<sup>5</sup> cells</p>"),
         "CD4+ T cells and 105 cells",
         "a.html",
     ),
-    _shown(
+    shown(
         "a number that its style raises",
         "html",
-        _HTML.format(
-            '<p>IL-2<span style="font-size:70%; vertical-align: super">3</span> helps</p>'
-        ),
+        HTML.format('<p>IL-2<span style="font-size:70%; vertical-align: super">3</span> helps</p>'),
         "IL-2 helps",
         "a.html",
     ),
-    _shown(
+    shown(
         "a reference and a vitamin in JATS",
         "jats",
-        _JATS.format(
+        JATS.format(
             '<p>IL-2<xref ref-type="bibr" rid="b3"><sup>3</sup></xref> and vitamin D<sub>3</sub></p>'
         ),
         "On|IL-2 and vitamin D3",
     ),
-    _shown(
+    shown(
         "an isotope and a number in brackets in JATS",
         "jats",
-        _JATS.format("<p><sup>18</sup>F-FDG and TNF-α<sup>[12]</sup> rose</p>"),
+        JATS.format("<p><sup>18</sup>F-FDG and TNF-α<sup>[12]</sup> rose</p>"),
         "On|18F-FDG and TNF-α rose",
     ),
-    _shown(
+    shown(
         "a raised reference in TEI",
         "tei",
-        _TEI.format(
+        TEI.format(
             '<p>IL-2<ref type="bibr" target="#b2"><hi rend="superscript">3</hi></ref> helps</p>'
         ),
         "On|IL-2 helps",
     ),
-    _shown(
+    shown(
         "a charge in TEI",
         "tei",
-        _TEI.format('<p>Ca<hi rend="superscript">2+</hi> helps</p>'),
+        TEI.format('<p>Ca<hi rend="superscript">2+</hi> helps</p>'),
         "On|Ca2+ helps",
     ),
 )
 LISTS: Final = (
-    _shown(
+    shown(
         "a list in a page",
         "html",
-        _HTML.format("<ul><li>lung cancer<li>gout<ol><li>fever</li></ol></ul>"),
+        HTML.format("<ul><li>lung cancer<li>gout<ol><li>fever</li></ol></ul>"),
         "lung cancer|gout|fever",
         "a.html",
     ),
-    _shown(
+    shown(
         "terms and what they mean",
         "html",
-        _HTML.format("<dl><dt>IL</dt><dd>interleukin</dd><dt>gout</dt></dl>"),
+        HTML.format("<dl><dt>IL</dt><dd>interleukin</dd><dt>gout</dt></dl>"),
         "IL|interleukin|gout",
         "a.html",
     ),
-    _shown(
+    shown(
         "lines of a paragraph",
         "html",
-        _HTML.format("<p>lung cancer<br>gout<br/>fever</p>"),
+        HTML.format("<p>lung cancer<br>gout<br/>fever</p>"),
         "lung cancer\ngout\nfever",
         "a.html",
     ),
-    _shown(
+    shown(
         "a list in JATS",
         "jats",
-        _JATS.format(
+        JATS.format(
             "<p>They had<list list-type='bullet'><list-item><p>lung cancer</p></list-item>"
             "<list-item><p>gout</p></list-item></list></p>"
         ),
         "On|They had|lung cancer|gout",
     ),
-    _file(
+    file(
         "names in a cell",
         "table",
         "a.csv",
         'id,text\r\n7,"lung cancer\r\ngout"\r\n',
         Page("lung cancer\ngout", (), "7"),
     ),
-    _file("names in a text", "plain", "a.txt", "lung cancer\ngout\n", Page("lung cancer\ngout\n")),
+    file("names in a text", "plain", "a.txt", "lung cancer\ngout\n", Page("lung cancer\ngout\n")),
 )
 UNITS: Final = (
-    _records(
+    records(
         "doccano with offsets of JavaScript",
         {
             "id": 1,
@@ -162,7 +160,7 @@ UNITS: Final = (
         ),
         flawed=True,
     ),
-    _records(
+    records(
         "offsets in bytes, with the texts of the mentions",
         {
             "id": 1,
@@ -174,7 +172,7 @@ UNITS: Final = (
         },
         wanted=(Page("Sjögren and gout", (mark(0, 7, "Disease"), mark(12, 16, "Disease")), "1"),),
     ),
-    _brat(
+    brat(
         "offsets that take a line end of Windows for one character",
         "Gout came.\r\nFever and pain.\r\nLithium.",
         "T1\tDisease 11 16\tFever\nT2\tDisease 21 25\tpain\nT3\tDrug 27 34\tLithium\n",
@@ -182,7 +180,7 @@ UNITS: Final = (
         mark(22, 26, "Disease"),
         mark(29, 36, "Drug"),
     ),
-    _file(
+    file(
         "PubTator with offsets of Java",
         "pubtator",
         "a.pubtator",
@@ -194,7 +192,7 @@ UNITS: Final = (
             "7",
         ),
     ),
-    _file(
+    file(
         "offsets of each passage in BioC",
         "bioc-json",
         "a.json",
@@ -237,7 +235,7 @@ UNITS: Final = (
     ),
 )
 BYTES: Final = (
-    _records(
+    records(
         "a mark of order, and line ends of Windows",
         {"id": "1", "text": _TEXT, "entities": [{"start": 0, "end": 7, "type": "Drug"}]},
         {"id": "2", "text": "None."},
@@ -246,20 +244,20 @@ BYTES: Final = (
         end="\r\n",
         flawed=True,  # a record without annotation among others is said
     ),
-    _records(
+    records(
         "JSON Lines in UTF-16",
         {"id": "1", "text": "Sjögren", "entities": [{"start": 0, "end": 7, "type": "Disease"}]},
         wanted=(Page("Sjögren", (mark(0, 7, "Disease"),), "1"),),
         encoding="utf-16",
     ),
-    _file(
+    file(
         "a table with semicolons and a mark of order",
         "table",
         "a.csv",
         "\ufeffid;text\r\n7;Gout; \r\n".replace("; \r", "\r"),
         Page("Gout", (), "7"),
     ),
-    _file(
+    file(
         "columns with line ends of Windows",
         "conll",
         "a.conll",
@@ -271,19 +269,19 @@ BYTES: Final = (
 )
 _SPAN: Final = {"start": 0, "end": 7, "label": "Drug"}
 JSON: Final = (
-    _records(
+    records(
         "annotation one level deeper",
         {"id": 1, "text": _TEXT, "annotations": {"entities": [_SPAN]}},
         wanted=(Page(_TEXT, (_DRUG,), "1"),),
         flawed=True,
     ),
-    _records(
+    records(
         "offsets in a list of two",
         {"id": 1, "text": _TEXT, "entities": [{"span": [0, 7], "label": "Drug"}]},
         wanted=(Page(_TEXT, (_DRUG,), "1"),),
         flawed=True,
     ),
-    _file(
+    file(
         "records by their ids",
         "records",
         "a.json",
@@ -294,7 +292,7 @@ JSON: Final = (
         Page("No.", (), "2"),
         flawed=True,
     ),
-    _records(
+    records(
         "Prodigy with tokens, hashes and a view",
         {
             "text": _TEXT,
@@ -308,14 +306,14 @@ JSON: Final = (
         },
         wanted=(Page(_TEXT, (_DRUG,)),),
     ),
-    _records(
+    records(
         "Prodigy with a record that was rejected",
         {"text": _TEXT, "spans": [_SPAN], "answer": "accept"},
         {"text": "Fever.", "spans": [{**_SPAN, "end": 5}], "answer": "reject"},
         wanted=(Page(_TEXT, (_DRUG,)),),
         flawed=True,
     ),
-    _records(
+    records(
         "Argilla with tuples",
         {
             "text": _TEXT,
@@ -329,7 +327,7 @@ JSON: Final = (
         wanted=(Page(_TEXT, (_DRUG,), "1"),),
         flawed=True,
     ),
-    _records(
+    records(
         "Argilla with responses",
         {
             "id": "1",
@@ -339,7 +337,7 @@ JSON: Final = (
         },
         wanted=(Page(_TEXT, (_DRUG,), "1"),),
     ),
-    _records(
+    records(
         "Argilla with a suggestion without a response",
         {
             "id": "1",
@@ -350,7 +348,7 @@ JSON: Final = (
         wanted=(),
         flawed=True,
     ),
-    _records(
+    records(
         "Argilla with the responses of two, and a draft",
         {
             "id": "1",
@@ -365,7 +363,7 @@ JSON: Final = (
         wanted=(),
         flawed=True,
     ),
-    _file(
+    file(
         "Label Studio with a cancelled and a good annotation",
         "records",
         "a.json",
@@ -404,7 +402,7 @@ JSON: Final = (
     ),
 )
 STANDOFF: Final = (
-    _file(
+    file(
         "PubTator with Windows line ends, several ids, no id and a relation",
         "pubtator",
         "a.pubtator",
@@ -417,7 +415,7 @@ STANDOFF: Final = (
         ),
         flawed=True,  # no mention has the second id alone
     ),
-    _file(
+    file(
         "PubTator without an abstract, and with more empty lines",
         "pubtator",
         "a.pubtator",
@@ -425,20 +423,20 @@ STANDOFF: Final = (
         Page("Gout.", (mark(0, 4, "Disease", "MESH:D1"),), "7"),
         Page("Fever. Pain.", (), "8"),
     ),
-    _brat(
+    brat(
         "a mention in two parts",
         "Breast and lung cancer came.",
         "T1\tDisease 0 6;16 22\tBreast cancer\nT2\tDisease 11 22\tlung cancer\n",
         Marked(((0, 6), (16, 22)), "Disease"),
         mark(11, 22, "Disease"),
     ),
-    _brat(
+    brat(
         "a mention over a line end",
         "He had lung\ncancer.",
         "T1\tDisease 7 11;12 18\tlung cancer\n",
         mark(7, 18, "Disease"),
     ),
-    _brat(
+    brat(
         "an identifier, an attribute and a note",
         "No gout.",
         "T1\tDisease 3 7\tgout\nA1\tNegated T1\nN1\tReference T1 MESH:D006073\tGout\n"
@@ -446,7 +444,7 @@ STANDOFF: Final = (
         mark(3, 7, "Disease", "MESH:D006073"),
         flawed=True,  # notes are no part of a document
     ),
-    _file(
+    file(
         "CoNLL-U with documents, a token of two words and an empty node",
         "conll",
         "a.conllu",
@@ -458,7 +456,7 @@ STANDOFF: Final = (
         Page("Gout do n't", (mark(0, 4, "Disease"),)),
         Page("Fever", (mark(0, 5, "Disease"),)),
     ),
-    _file(
+    file(
         "names of one word in BILOU",
         "conll",
         "a.conll",
@@ -467,7 +465,7 @@ STANDOFF: Final = (
     ),
 )
 LAYERS: Final = (
-    _file(
+    file(
         "PubAnnotation with a denotation in two parts",
         "records",
         "a.json",
@@ -489,7 +487,7 @@ LAYERS: Final = (
         Page("Breast and lung cancer", (Marked(((0, 6), (16, 22)), "Disease"),), "7"),
         flawed=True,
     ),
-    _file(
+    file(
         "GATE with offsets of Java",
         "records",
         "a.bdocjs",

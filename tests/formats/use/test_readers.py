@@ -9,6 +9,7 @@ import pytest
 from tests.formats.oracle.judging import differences, outcome
 from tests.formats.use import (
     arriving,
+    arriving_more,
     binary,
     json_odd,
     marked_odd,
@@ -36,6 +37,7 @@ INPUTS = (
     *office_odd.ALL,
     *pages_odd.ALL,
     *arriving.ALL,
+    *arriving_more.ALL,
 )
 
 

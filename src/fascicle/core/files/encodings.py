@@ -264,6 +264,7 @@ _PACKAGES: Final = (
 )
 
 
+_SEPARATOR: Final = re.compile("sep=([\t;,])", re.I)
 _TAR_MARK: Final = slice(257, 262)
 _TAR: Final = "a tar archive; unpack it, and name the files that are in it"
 
@@ -339,6 +340,12 @@ def _kind_of_markup(head: str, suffix: str) -> str:
     if match:
         return "html" if match["html"] or re.search(r"<html[\s>]", head, re.IGNORECASE) else "xml"
     return _NAMED.get(suffix, "") if re.search(_TAG, head) else ""
+
+
+def stated_separator(line: str) -> str:
+    """Returns what a first line ``sep=;`` states for Excel; empty for any other line."""
+    match = _SEPARATOR.fullmatch(line.rstrip("\r\n"))
+    return match[1] if match else ""
 
 
 def root_element(head: str) -> str:
