@@ -429,3 +429,18 @@ def test_numbers_of_products_are_no_variants(text: str) -> None:
 
 def test_an_unknown_stop_is_part_of_the_mention() -> None:
     assert [words for words, _ in names_of("Found p.(Gln1756Profs*?).")] == ["p.(Gln1756Profs*?)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "mention"),
+    [
+        ("The change is p.(Thr779Met^Ala) here.", "p.(Thr779Met^Ala)"),
+        ("The change is NP_003997.1:p.(Gly56Ala^Ser^Cys) here.", "p.(Gly56Ala^Ser^Cys)"),
+        ("The change is p.Gly719Ala^Ser here.", "p.Gly719Ala^Ser"),
+        ("The change is c.[76A>C^83G>C] here.", "76A>C^83G>C"),
+        ("The change is r.(76a>c^83g>c) here.", "r.(76a>c^83g>c)"),
+    ],
+)
+def test_alternatives_are_one_mention_without_a_name(text: str, mention: str) -> None:
+    # HGVS, "^ (caret)": or, such as p.(Gly719Ala^Ser)
+    assert names_of(text) == [(mention, "")]

@@ -106,6 +106,7 @@ _REFERENCE_SIZE: Final = 60  # characters of the longest, and of what is before 
 # m.[3243A>G;8993T>G]
 _BRACKETED: Final = re.compile(r"(?P<level>[cgmnr])\.(?:(?:\[[^\[\]]*\];)*\[[^\[\]]*|\()\Z")
 _BRACKETS_SIZE: Final = 300  # characters of alleles before a match
+_ALTERNATIVES: Final = re.compile(r"(?:\^[\w>=*?]+)+")  # p.(Thr779Met^Ala)
 _THE_SAME: Final = re.compile(r"[,;]?\s?[(\[,/=]?\s?")  # between two names of one variant
 
 
@@ -159,7 +160,7 @@ class VariantRecogniser(Annotator):
         return [Patch(add=tuple(self._mentions(document.text))) for document in documents]
 
     def _mentions(self, text: str) -> Iterator[Mention]:
-        matches = _choose(_drop_unspoken(text, list(_matches(text))))
+        matches = _join_alternatives(text, _choose(_drop_unspoken(text, list(_matches(text)))))
         matches = _resolve_names(text, _drop_products(text, matches))
         matches = sorted([*matches, *_alleles(text, matches)], key=lambda match: match.start)
         matches = [match._replace(name=_add_reference(match, text)) for match in matches]
@@ -231,6 +232,22 @@ def _choose(matches: list[_VariantMatch]) -> list[_VariantMatch]:
     return sorted(chosen_matches, key=lambda match: match.start)
 
 
+def _join_alternatives(text: str, matches: Sequence[_VariantMatch]) -> list[_VariantMatch]:
+    """Returns matches of which alternatives are one, without a name, since no single name holds."""
+    joined: list[_VariantMatch] = []
+    for match in matches:
+        if joined and match.start < joined[-1].end:
+            continue
+        alternatives = _ALTERNATIVES.match(text, match.end)
+        if not alternatives:
+            joined.append(match)
+            continue
+        is_open = match.text_in(text).count("(") > match.text_in(text).count(")")
+        end = alternatives.end() + (is_open and text.startswith(")", alternatives.end()))
+        joined.append(_VariantMatch(match.start, end, ""))
+    return joined
+
+
 def _drop_products(text: str, matches: Sequence[_VariantMatch]) -> list[_VariantMatch]:
     products = {match.text_in(text) for match in matches if _is_product(match, text)}
     return [match for match in matches if match.text_in(text) not in products]
@@ -271,8 +288,6 @@ def _resolve_name(match: _VariantMatch, text: str, *, sure: bool, proteins: Coll
     Returns:
         The name; none where nothing says whether these are bases or amino acids.
     """
-    if text[match.end : match.end + 1] == "^":  # one of several, all of which are meant
-        return ""
     letters = _ONE_BASE.fullmatch(match.name) if match.has_letters else None
     if letters is None or match.name in proteins:
         return match.name
