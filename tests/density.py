@@ -110,7 +110,7 @@ class Density:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
         place = path.relative_to(root).as_posix()
-        starts, lines = _code_of(text, _docstring_lines(tree))
+        starts, lines = code_of(text, docstring_lines(tree))
         self.tokens += len(starts)
         self.lines += len(lines)
         self.files.append((len(starts), place))
@@ -163,7 +163,7 @@ def measure(root: Path = SOURCES) -> Density:
     return density
 
 
-def _docstring_lines(tree: ast.Module) -> set[int]:
+def docstring_lines(tree: ast.Module) -> set[int]:
     lines: set[int] = set()
     for node in ast.walk(tree):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -173,7 +173,7 @@ def _docstring_lines(tree: ast.Module) -> set[int]:
     return lines
 
 
-def _code_of(text: str, docstrings: set[int]) -> tuple[list[int], set[int]]:
+def code_of(text: str, docstrings: set[int]) -> tuple[list[int], set[int]]:
     """Returns the line in which each token of code begins, and all lines with code."""
     starts: list[int] = []
     lines: set[int] = set()
