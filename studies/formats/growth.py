@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from studies.common import write_result
 from tests.density import code_of, docstring_lines
+
+from studies.common import write_result
 
 _COMMITS = Path(__file__).with_name("growth.txt")
 
