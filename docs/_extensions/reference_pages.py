@@ -33,7 +33,7 @@ from fascicle.cli import build_parser
 from fascicle.evaluation.doctor.examine import checks
 from fascicle.settings.heads import HEADS
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
-from fascicle.settings.pipeline import Answer, Limits, PipelineSettings, Shards
+from fascicle.settings.pipeline import KnownAnswer, Limits, PipelineSettings, Shards
 from fascicle.settings.recipes.reference import (
     DISTILLATION,
     FILTER,
@@ -61,7 +61,7 @@ _PIPELINE: Final[Mapping[str, Struct]] = MappingProxyType(
         "": PipelineSettings.__bases__[0],  # the keys of the file, without what loading adds
         "[limits]": Limits,
         "[shards]": Shards,
-        "[[answers]]": Answer,
+        "[[answers]]": KnownAnswer,
         "[[steps]]": StepSettings,
         **{f'kind = "{name}"': kind for name, kind in STEPS.items()},
         "[[steps.rules]]": RuleSettings,

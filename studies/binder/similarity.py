@@ -25,7 +25,7 @@ from fascicle.runtime.decoding.kinds import nothing_offsets
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import DocumentReader, Reading, read_documents
-from fascicle.text.targets import Limits, align
+from fascicle.text.targets import HeadLimits, align
 from fascicle.text.windows import Window, collate, scored_mask
 
 _TOGETHER = 64  # documents
@@ -102,7 +102,7 @@ def _gold(document: Document, read: Reading, at: int, types: Sequence[str]) -> I
                 read.pieces[at],
                 read.windows[at],
                 types=types,
-                limits=Limits(nested=True, pairs=True),
+                limits=HeadLimits(nested=True, pairs=True),
             )
             found += [] if one.lost else one.spans.tolist()
     return np.array(sorted(found), dtype=np.int64).reshape(-1, 3)

@@ -25,8 +25,8 @@ from fascicle.core.files.owned import RECORD
 from fascicle.runtime.places import find_model
 from fascicle.settings.decision import DocumentDecision
 from fascicle.settings.folders.manifest import (
-    Decision,
     Manifest,
+    ScoreDecision,
     read_manifest,
     write_manifest,
 )
@@ -95,7 +95,7 @@ def mixed(own: Tensors, other: Tensors, *, share: float) -> Tensors:
 
 def decided(manifest: Manifest, fitted: str) -> Manifest:
     """Returns what a model says of itself, with the decision of a file of results."""
-    decision = msgspec.convert(result(fitted)["decision"], Decision)
+    decision = msgspec.convert(result(fitted)["decision"], ScoreDecision)
     document = decision.document
     if isinstance(document, DocumentDecision):  # the texts that were its gold taught the run too
         own = msgspec.structs.replace(document, untaught=msgspec.UNSET)
@@ -103,7 +103,7 @@ def decided(manifest: Manifest, fitted: str) -> Manifest:
     return msgspec.structs.replace(manifest, decision=decision, language="English")
 
 
-def kept(manifest: Manifest, other: Decision, *, types: Sequence[str]) -> Manifest:
+def kept(manifest: Manifest, other: ScoreDecision, *, types: Sequence[str]) -> Manifest:
     """Returns what a model says of itself, with some types decided as in another decision of the
     same types.
     """

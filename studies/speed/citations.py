@@ -40,7 +40,7 @@ import fascicle.pipeline.running.run as running
 import fascicle.runtime.answer as answering
 import fascicle.runtime.predictor as predicting
 from fascicle.pipeline.loading import PipelineOpener
-from fascicle.pipeline.running.records import Done, Shard
+from fascicle.pipeline.running.records import Shard, ShardMarker
 from fascicle.pipeline.running.run import Run
 from fascicle.pipeline.running.shard_worker import OpenWorker, ShardWorker
 from fascicle.pipeline.workers import freeze_loaded
@@ -160,7 +160,9 @@ class _Here:
     def __exit__(self, *_: object) -> None:
         return None
 
-    def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
+    def run(
+        self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]
+    ) -> Iterator[ShardMarker]:
         """Does the shards one after the other."""
         worker = self._open()
         before = gc.get_threshold()

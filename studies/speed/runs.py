@@ -35,7 +35,7 @@ from fascicle.core.document import Document
 from fascicle.core.patches import apply
 from fascicle.pipeline.loading import PipelineOpener, open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.pipeline.running.run import Progress, Run
+from fascicle.pipeline.running.run import Run, RunProgress
 from fascicle.pipeline.running.supervisor import Supervisor
 from studies.common import ROOT, take_turns, write_result
 
@@ -139,7 +139,7 @@ def memory(place: Path, count: int) -> dict[str, Any]:
     crew: list[Supervisor] = []
     samples: list[tuple[int, float, float]] = []
 
-    def see(now: Progress) -> None:
+    def see(now: RunProgress) -> None:
         if now.documents != (samples[-1][0] if samples else 0) and crew[0].pids:
             samples.append((now.documents, _own(crew[0].pids[0]), _own(os.getpid())))
 

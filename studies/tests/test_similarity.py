@@ -23,7 +23,7 @@ from fascicle.models.model import TOKENIZER, TorchScorer, load_model  # noqa: E4
 from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import PieceTokenizer  # noqa: E402
 from fascicle.text.reading import read_documents  # noqa: E402
-from fascicle.text.targets import Limits, align  # noqa: E402
+from fascicle.text.targets import HeadLimits, align  # noqa: E402
 from studies.binder.similarity import largest_similarity, similarities  # noqa: E402
 
 WIDTH = 3  # pieces
@@ -161,7 +161,7 @@ def test_windows_share_no_span(
     read_ = read_documents([document], model["tokenizer"], reading=manifest.reading, level="word")
     (pieces,), (windows,) = read_.pieces, read_.windows
     assert len(windows) > 5
-    limits = Limits(nested=True, pairs=True, pieces=WIDTH)
+    limits = HeadLimits(nested=True, pairs=True, pieces=WIDTH)
     lost = align(moved, pieces, windows, types=manifest.types, limits=limits).lost
     assert sum(map(len, found["entity"])) == len(moved) - lost.total()
     last = np.append(pieces.first[1:], len(pieces.ids)) - 1

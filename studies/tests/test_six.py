@@ -17,7 +17,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import Span
-from fascicle.settings.folders.manifest import Decision, Manifest, read_manifest
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision, read_manifest
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -316,7 +316,7 @@ def test_a_type_is_judged_over_the_mentions_of_all_corpora(
 
 
 def manifest(name: str, **changes: Any) -> Manifest:
-    decision = Decision(answer="multilabel", decoding="lenient", **changes.pop("decision", {}))
+    decision = ScoreDecision(answer="multilabel", decoding="lenient", **changes.pop("decision", {}))
     plain = {
         "name": name,
         "fascicle": "0",

@@ -22,7 +22,7 @@ from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer
 from fascicle.runtime.decoding.chains import ChainScores
 from fascicle.runtime.decoding.kinds import HeadKind
 from fascicle.runtime.decoding.spans import candidate_spans
-from fascicle.text.targets import Limits
+from fascicle.text.targets import HeadLimits
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to-add-a-model.md").read_text(encoding="utf-8")
@@ -148,7 +148,7 @@ def test_the_page_names_the_whole_contract_and_every_table() -> None:
     assert all(
         re.search(rf"^\| [^|]*\b{field.name}\b", record, re.MULTILINE) for field in fields(HeadKind)
     )
-    assert all(f"`{field.name}`" in CONTRACT for field in fields(Limits))
+    assert all(f"`{field.name}`" in CONTRACT for field in fields(HeadLimits))
     with pytest.raises(
         ValueError, match="a span head has the tables starts, ends, widths, spans, "
     ) as refused:

@@ -10,7 +10,7 @@ import pytest
 
 from fascicle.core.document import Document, Link, Mention
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.pipeline.process import ProcessStep
+from fascicle.pipeline.process import ProgramStep
 
 pytest.importorskip("py2opsin")
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "pipeline" / "opsin.py"
@@ -33,7 +33,7 @@ def test_systematic_names_get_the_key_of_their_structure() -> None:
         mention("methanol", links=(known,)),
     )
     document = Document(id="a", text=TEXT, mentions=given)
-    step = ProcessStep("", [sys.executable, str(EXAMPLE)], seconds=120)
+    step = ProgramStep("", [sys.executable, str(EXAMPLE)], seconds=120)
     with Pipeline([step], given=("mentions",)) as pipeline:
         (after,) = pipeline.stream([document])
     assert {one.text: [link.curie for link in one.links] for one in after} == {

@@ -45,7 +45,7 @@ from fascicle.settings.folders.manifest import read_manifest  # noqa: E402
 from fascicle.settings.heads import BinderSettings  # noqa: E402
 from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import Pieces, PieceTokenizer  # noqa: E402
-from fascicle.text.targets import Limits, align  # noqa: E402
+from fascicle.text.targets import HeadLimits, align  # noqa: E402
 from fascicle.text.windows import Window, make_windows  # noqa: E402
 from fascicle.training.corpus import Parts  # noqa: E402
 from fascicle.training.engine.events import Validated  # noqa: E402
@@ -147,7 +147,9 @@ def test_a_window_teaches_all_gold_that_lies_in_it(documents: list[Any]) -> None
 def aligned(mentions: list[Mention], **limits: Any) -> tuple[list[list[int]], dict[str, int]]:
     pieces = pieces_of([[1] * 12])
     windows = make_windows(pieces, document=0, unit="sentence", capacity=6, overlap=2)
-    found = align(mentions, pieces, windows, types=("A", "B"), limits=Limits(pairs=True, **limits))
+    found = align(
+        mentions, pieces, windows, types=("A", "B"), limits=HeadLimits(pairs=True, **limits)
+    )
     return found.spans.tolist(), dict(found.lost)
 
 

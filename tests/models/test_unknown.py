@@ -33,7 +33,7 @@ from fascicle.settings.heads import (
     SpanSettings,
 )
 from fascicle.text.pieces import Pieces
-from fascicle.text.targets import Limits, covered_mask, unknown_units
+from fascicle.text.targets import HeadLimits, covered_mask, unknown_units
 from fascicle.text.windows import Window, make_windows
 
 D = 6
@@ -94,7 +94,7 @@ def naive_unknown(text: Text, *, continues: bool) -> set[int]:
 
 @given(text=texts(), continues=st.booleans())
 def test_units_are_unknown_by_their_characters(text: Text, continues: bool) -> None:
-    found = unknown_units(text.ranges, text.pieces, limits=Limits(continues=continues))
+    found = unknown_units(text.ranges, text.pieces, limits=HeadLimits(continues=continues))
     assert found.dtype == np.int64
     assert found.shape == (len(found), 2)
     assert (found[:, 0] < found[:, 1]).all()

@@ -10,7 +10,7 @@ import pytest
 
 from fascicle.errors import InputError, PluginError, RecipeError
 from fascicle.pipeline.loading import open_pipeline
-from fascicle.pipeline.process import ProcessStep
+from fascicle.pipeline.process import ProgramStep
 
 SOURCE = """
 import os, time
@@ -88,7 +88,7 @@ def pipeline(folder: Path, more: str = "", options: str = 'options = { word = "p
 def test_it_finds_the_same_in_either_process(folder: Path, apart: str) -> None:
     with open_pipeline(pipeline(folder, f'apart = {apart}\nname = "mine"')) as opened:
         (document,) = opened.stream(["no pain"])
-        assert isinstance(opened.steps[1], ProcessStep) == (apart == "true")
+        assert isinstance(opened.steps[1], ProgramStep) == (apart == "true")
     assert [(one.text, one.source) for one in document] == [("pain", "mine")]
     own = str(os.getpid()) in (folder / "process").read_text().split()
     assert own == (apart == "false")

@@ -220,7 +220,7 @@ def test_a_model_says_the_same_in_a_pipeline_as_alone(tmp_path: Path) -> None:
 def test_a_span_typer_is_a_step(folder: Path) -> None:
     torch = pytest.importorskip("torch")
     from fascicle.loading import load_typer
-    from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
+    from fascicle.models.span_typer import SpanTyper, TyperModel, WordVocabulary, save_typer
     from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest
 
     torch.manual_seed(3)
@@ -231,7 +231,9 @@ def test_a_span_typer_is_a_step(folder: Path) -> None:
         name="toy", fascicle="0", types=("Good", "Bad"), settings=settings, dimension=6
     )
     (folder / "toy").mkdir()
-    save_typer(folder / "toy", TyperModel(network, Vocabulary(words, lowercase=False), manifest))
+    save_typer(
+        folder / "toy", TyperModel(network, WordVocabulary(words, lowercase=False), manifest)
+    )
     more(
         folder,
         '[[steps]]\nkind = "typer"\nname = "typed"\ntyper = "./toy"\nsources = ["first", '
@@ -254,7 +256,7 @@ def test_a_span_typer_is_a_step(folder: Path) -> None:
     mark = pipeline.made_by()["step 'typed'"]
     assert mark == open_pipeline(folder).made_by()["step 'typed'"]
     other = SpanTyper(torch.randn(len(words) + 1, 6), hidden=4, classes=2)
-    save_typer(folder / "toy", TyperModel(other, Vocabulary(words, lowercase=False), manifest))
+    save_typer(folder / "toy", TyperModel(other, WordVocabulary(words, lowercase=False), manifest))
     assert mark != open_pipeline(folder).made_by()["step 'typed'"]
 
 

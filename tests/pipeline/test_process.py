@@ -18,7 +18,7 @@ from fascicle.core.document import Document, Link, Mention, Section
 from fascicle.errors import PluginError
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.pipeline.process import ProcessError, ProcessStep
+from fascicle.pipeline.process import ProcessError, ProgramStep
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pipeline"
 DOCUMENTS = [
@@ -43,7 +43,7 @@ def program(tmp_path: Path, body: str, *, hello: object = HELLO) -> list[str]:
     return [sys.executable, "-I", "-S", str(path)]
 
 
-def found(step: ProcessStep) -> list[tuple[str, str]]:
+def found(step: ProgramStep) -> list[tuple[str, str]]:
     with Pipeline([step]) as pipeline:
         return [
             (document.id, one.text) for document in pipeline.stream(DOCUMENTS) for one in document
@@ -52,7 +52,7 @@ def found(step: ProcessStep) -> list[tuple[str, str]]:
 
 def test_a_program_in_a_python_of_its_own() -> None:
     command = [sys.executable, "-I", "-S", str(EXAMPLES / "capitals.py")]  # no packages at all
-    assert found(ProcessStep("", command, seconds=30)) == [("a", "DNA"), ("a", "RNA")]
+    assert found(ProgramStep("", command, seconds=30)) == [("a", "DNA"), ("a", "RNA")]
 
 
 @pytest.mark.slow
@@ -60,7 +60,7 @@ def test_a_program_in_a_python_of_its_own() -> None:
 def test_a_program_on_the_jvm(tmp_path: Path) -> None:
     subprocess.run(["javac", "-d", str(tmp_path), str(EXAMPLES / "Capitals.java")], check=True)
     command = ["java", "-Xmx128m", "-cp", str(tmp_path), "Capitals"]
-    assert found(ProcessStep("", command, seconds=60)) == [("a", "DNA"), ("a", "RNA")]
+    assert found(ProgramStep("", command, seconds=60)) == [("a", "DNA"), ("a", "RNA")]
 
 
 def test_a_program_of_a_pipeline(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ BAD = {
 def test_a_program_that_fails_costs_one_document(tmp_path: Path, bad: str, told: str) -> None:
     good = 'say({"patches": [{} for _ in json.loads(line)["documents"]]})'
     command = program(tmp_path, f"if 'poison' in line:\n    {bad}\nelse:\n    {good}\n")
-    step = ProcessStep("odd", command, seconds=1.5, longest=1 << 20)
+    step = ProgramStep("odd", command, seconds=1.5, longest=1 << 20)
     texts = ["a", "poison", "b"]
     with Pipeline([step]) as pipeline:
         given = [Document(id=text, text=text) for text in texts]
@@ -147,7 +147,7 @@ def test_a_program_names_the_structure_of_what_was_found_where_a_section_says_so
         mentions=(Mention(((0, 7),), "Chemical"), Mention(((9, 16),), "Chemical")),
     )
     with Pipeline(
-        [ProcessStep("odd", program(tmp_path, body, hello=hello), seconds=20)], given=("mentions",)
+        [ProgramStep("odd", program(tmp_path, body, hello=hello), seconds=20)], given=("mentions",)
     ) as pipeline:
         (answer,) = pipeline.stream([given])
     assert isinstance(answer, Document)
@@ -160,7 +160,7 @@ def test_a_program_names_the_structure_of_what_was_found_where_a_section_says_so
 @pytest.mark.parametrize("command", [["/nowhere"], ["/"], ["a\0b"]])
 def test_what_cannot_be_started_is_refused(command: list[str]) -> None:
     with pytest.raises(PluginError, match="odd"):
-        ProcessStep("odd", command, seconds=20)
+        ProgramStep("odd", command, seconds=20)
 
 
 def test_an_answer_that_nobody_asked_for_goes_to_no_document(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_an_answer_that_nobody_asked_for_goes_to_no_document(tmp_path: Path) -> 
             open(__file__ + ".twice", "w").close()
     """
     step, second = (
-        ProcessStep("odd", program(tmp_path, body), seconds=20),
+        ProgramStep("odd", program(tmp_path, body), seconds=20),
         tmp_path / "program.py.twice",
     )
 
@@ -198,7 +198,7 @@ def test_an_answer_that_nobody_asked_for_goes_to_no_document(tmp_path: Path) -> 
 )
 def test_a_program_that_is_no_step_is_refused(tmp_path: Path, hello: object) -> None:
     with pytest.raises(PluginError, match="odd"):
-        ProcessStep("odd", program(tmp_path, "pass", hello=hello), seconds=20)
+        ProgramStep("odd", program(tmp_path, "pass", hello=hello), seconds=20)
 
 
 def test_answers_and_requests_larger_than_pipes_do_not_wait_for_each_other(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_answers_and_requests_larger_than_pipes_do_not_wait_for_each_other(tmp_p
         'say({"patches": [{"events": [{"step": "s", "kind": "note", "code": "c", "message": '
         '"m" * 300000}]}]})'
     )
-    step = ProcessStep("odd", program(tmp_path, body), seconds=30)
+    step = ProgramStep("odd", program(tmp_path, body), seconds=30)
     with Pipeline([step]) as pipeline:
         (document,) = pipeline.stream(["y" * 500_000])
     assert len(document.events[0].message) == 300_000
@@ -240,7 +240,7 @@ def dying(tmp_path: Path, killed: set[int]) -> list[str]:
 def test_a_program_that_is_killed_while_it_starts_is_started_again(
     tmp_path: Path, shell: list[str]
 ) -> None:
-    step = ProcessStep("odd", [*shell, *dying(tmp_path, {0, 1, 3})], seconds=30)
+    step = ProgramStep("odd", [*shell, *dying(tmp_path, {0, 1, 3})], seconds=30)
     assert len(step.run(DOCUMENTS)) == 3
     step.close()
     assert len(step.run(DOCUMENTS)) == 3  # as after a failure
@@ -250,5 +250,5 @@ def test_a_program_that_is_killed_while_it_starts_is_started_again(
 
 def test_a_program_that_is_killed_at_every_start_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PluginError, match="exit code -9"):
-        ProcessStep("odd", dying(tmp_path, set(range(100))), seconds=30)
+        ProgramStep("odd", dying(tmp_path, set(range(100))), seconds=30)
     assert (tmp_path / "count").read_text(encoding="utf-8") == "5"

@@ -19,7 +19,7 @@ from fascicle.runtime.decoding.decoders import Tables
 from fascicle.runtime.decoding.tagger import TagDecision, tag_marginals
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision
 from fascicle.settings.heads import (
     AnyHead,
     CrfSettings,
@@ -95,7 +95,7 @@ def predictor(
         tokenizer=TokenizerFacts(
             sha256="", prefix=tokenizer.prefix, suffix=tokenizer.suffix, pad=tokenizer.pad
         ),
-        decision=Decision(answer="one", decoding=head.decoding, nothing=0.25),
+        decision=ScoreDecision(answer="one", decoding=head.decoding, nothing=0.25),
     )
     return ModelPredictor(manifest, tokenizer, scorer or ByPiece(head), **options)
 

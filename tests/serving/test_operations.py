@@ -19,7 +19,7 @@ from standing import JSON, Poison, Reply, Standing, standing
 from starlette.responses import FileResponse
 from starlette.types import Message
 
-from fascicle.serving.guard import Guard, Rates
+from fascicle.serving.guard import Guard, RequestRates
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
 from fascicle.settings.serving import ServeSettings
@@ -138,7 +138,7 @@ def test_a_service_is_live_before_it_is_ready(
 
 def test_a_rate_is_of_one_token_and_comes_back() -> None:
     now = [0.0]
-    rates = Rates(lambda: now[0])
+    rates = RequestRates(lambda: now[0])
     for _ in range(30):
         rates.check("Ada", 30)
     with pytest.raises(ProblemError, match="30 requests") as refused:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from fascicle.settings.decision import Calibration, IsotonicCurve, TemperatureCurve
-from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision
 from fascicle.settings.heads import SoftmaxSettings
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -23,7 +23,7 @@ def manifest(**changes: Any) -> Manifest:
         "heads": {"tagger": SoftmaxSettings(level="piece", specials="include")},
         "reading": ReadingSettings(unit="packed", max_length=128),
         "tokenizer": TokenizerFacts(sha256="0" * 64, prefix=(101,), suffix=(102,), pad=0),
-        "decision": Decision(answer="tagger", decoding="strict", chosen_on="f" * 64),
+        "decision": ScoreDecision(answer="tagger", decoding="strict", chosen_on="f" * 64),
     }
     return Manifest(**{**values, **changes})
 
@@ -83,7 +83,9 @@ CALIBRATION = Calibration(
 
 
 def with_calibration(calibration: Calibration) -> Manifest:
-    return manifest(decision=Decision(answer="tagger", decoding="strict", calibration=calibration))
+    return manifest(
+        decision=ScoreDecision(answer="tagger", decoding="strict", calibration=calibration)
+    )
 
 
 def test_a_calibration_reads_back_as_it_was_written() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fascicle.core.mention import Span
-from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision
 from fascicle.settings.heads import AnyHead
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -89,5 +89,5 @@ def manifest_of(
         heads={"one": head},
         reading=reading or ReadingSettings(),
         tokenizer=TokenizerFacts(sha256="", **facts),
-        decision=Decision(answer="one", decoding=head.decoding, **decision),
+        decision=ScoreDecision(answer="one", decoding=head.decoding, **decision),
     )

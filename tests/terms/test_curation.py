@@ -17,8 +17,8 @@ from fascicle.terms.curation import (
     HEADER,
     Curation,
     CurationRule,
-    NameDecision,
     NameRow,
+    RuleDecision,
     SeenNames,
     curate_names,
     find_rule_problems,
@@ -163,8 +163,8 @@ def test_block_takes_a_key_of_ones_own() -> None:
 
 def test_a_row_that_no_rule_looks_at_is_untouched() -> None:
     curation = Curation([CurationRule(action="drop", surface="a")])
-    assert curation.decide(NameRow("b", "x", "A:1")) == NameDecision()
-    assert Curation([]).decide(NameRow("b", "x", "A:1")) == NameDecision()
+    assert curation.decide(NameRow("b", "x", "A:1")) == RuleDecision()
+    assert Curation([]).decide(NameRow("b", "x", "A:1")) == RuleDecision()
 
 
 def test_a_decision_names_its_rules() -> None:
@@ -177,7 +177,7 @@ def test_a_decision_names_its_rules() -> None:
         CurationRule(action="prefer", surface="a", concept="A:1"),
     ]
     decision = Curation(rules).decide(NameRow("a", "x", "A:1"))
-    assert decision == NameDecision(case="exact", preferred=True, rules=(1, 2, 3))
+    assert decision == RuleDecision(case="exact", preferred=True, rules=(1, 2, 3))
 
 
 TABLE = """# rules of ours

@@ -14,17 +14,17 @@ from tests.support.reading import TYPES, pieces_at
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.runtime.decoding.tagger import tag_runs
-from fascicle.text.targets import REASONS, AlignedGold, Limits, align
+from fascicle.text.targets import REASONS, AlignedGold, HeadLimits, align
 from fascicle.text.windows import make_windows
 
 
 def taught(
     mentions: list[Mention], *, scheme: Literal["BIO", "IO"] = "BIO", **layout: Any
 ) -> AlignedGold:
-    return aligned(mentions, layout, Limits(separates=SCHEMES[scheme].width > 1))
+    return aligned(mentions, layout, HeadLimits(separates=SCHEMES[scheme].width > 1))
 
 
-def aligned(mentions: list[Mention], layout: dict[str, Any], limits: Limits) -> AlignedGold:
+def aligned(mentions: list[Mention], layout: dict[str, Any], limits: HeadLimits) -> AlignedGold:
     pieces = pieces_at(**layout)
     windows = make_windows(pieces, document=0, unit="sentence", capacity=4, overlap=1)
     return align(mentions, pieces, windows, types=TYPES, limits=limits)
@@ -57,7 +57,7 @@ EXAMPLES = {
 }
 
 
-NESTED = Limits(nested=True, width=3)
+NESTED = HeadLimits(nested=True, width=3)
 NESTED_EXAMPLES = {
     "same-span": (
         [disease((0, 11)), Mention(((0, 11),), "Chemical"), disease((5, 11))],
@@ -92,7 +92,7 @@ def test_a_flat_span_head_is_taught_what_it_cannot_return_beside_the_longer_ment
         Mention(((0, 11),), "Chemical"),
         disease((0, 24)),
     ]
-    found = align(mentions, pieces, windows, types=TYPES, limits=Limits(width=3))
+    found = align(mentions, pieces, windows, types=TYPES, limits=HeadLimits(width=3))
     assert found.spans.tolist() == [[0, 2, 0], [1, 2, 1]]
     assert found.lost == {"overlapped": 2, "too-wide": 1}
 
@@ -130,7 +130,7 @@ def test_a_mention_with_a_breaker_is_taught_and_counted() -> None:
     pieces = replace(pieces_at(**TEXT), text="lung (ancer pain of rats")
     windows = make_windows(pieces, document=0, unit="sentence", capacity=4, overlap=1)
     for breakers, lost in (("", {}), (")", {}), (")(", {"breaker": 1})):
-        limits = Limits(breakers=breakers)
+        limits = HeadLimits(breakers=breakers)
         found = align(
             [disease((0, 11)), disease((12, 16))], pieces, windows, types=TYPES, limits=limits
         )
@@ -197,9 +197,10 @@ def test_types_that_do_not_compete_are_taught_as_if_each_were_alone(
 ) -> None:
     mentions, layout = example
     limits = {"separates": separates, "width": width, "nested": nested}
-    found = aligned(mentions, layout, Limits(across_types=True, **limits))
+    found = aligned(mentions, layout, HeadLimits(across_types=True, **limits))
     alone = [
-        aligned([m for m in mentions if m.type == kind], layout, Limits(**limits)) for kind in TYPES
+        aligned([m for m in mentions if m.type == kind], layout, HeadLimits(**limits))
+        for kind in TYPES
     ]
     assert found.spans.tolist() == sorted(row for one in alone for row in one.spans.tolist())
     assert found.lost == alone[0].lost + alone[1].lost
@@ -214,12 +215,13 @@ def test_of_types_that_do_not_compete_nothing_else_can_be_taught(
     """
     mentions, layout = example
     taught = [
-        tuple(row) for row in aligned(mentions, layout, Limits(across_types=True)).spans.tolist()
+        tuple(row)
+        for row in aligned(mentions, layout, HeadLimits(across_types=True)).spans.tolist()
     ]
     every = {
-        tuple(aligned([m], layout, Limits()).spans[0].tolist())
+        tuple(aligned([m], layout, HeadLimits()).spans[0].tolist())
         for m in mentions
-        if len(aligned([m], layout, Limits()).spans)
+        if len(aligned([m], layout, HeadLimits()).spans)
     }
 
     def clash(one: tuple[int, ...], other: tuple[int, ...]) -> bool:

@@ -18,7 +18,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, ModelError, OutputError, RecipeError, UsageError
 from fascicle.formats import read, write
 from fascicle.models.nn.span_reader import count_loss
-from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, load_typer, save_typer
+from fascicle.models.span_typer import SpanTyper, TyperModel, WordVocabulary, load_typer, save_typer
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.corpora import CorpusTypes
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
@@ -69,7 +69,7 @@ def model_of(*, nothing: bool = False, seed: int = 1) -> TyperModel:
     manifest = TyperManifest(
         name="toy", fascicle="0", types=("Chemical", "Disease"), settings=settings, dimension=6
     )
-    return TyperModel(network, Vocabulary(WORDS, lowercase=False), manifest)
+    return TyperModel(network, WordVocabulary(WORDS, lowercase=False), manifest)
 
 
 def test_a_run_learns_its_corpus_and_is_repeatable(tmp_path: Path, toy_corpus: Path) -> None:
@@ -174,7 +174,7 @@ def test_mentions_that_can_never_be_found_are_counted(tmp_path: Path) -> None:
             mentions=(*GOLD, Mention(((12, 25),), "Disease")),
         )
     ]
-    vocabulary = Vocabulary(WORDS, lowercase=False)
+    vocabulary = WordVocabulary(WORDS, lowercase=False)
     # one discontinuous, one across sentences, and "lung cancer"
     for width, expected in ((3, 2), (1, 3)):
         data = typer_data(documents, vocabulary, SpanTyperSettings(nothing=True, width=width))
@@ -240,7 +240,7 @@ GOLD = (
 
 
 def brute_nothing(
-    document: Document, vocabulary: Vocabulary, width: int
+    document: Document, vocabulary: WordVocabulary, width: int
 ) -> tuple[Counter, Counter]:
     """Places of spans that are no mention, of strings that are one somewhere, and of the others."""
     words = [(m.start, m.end) for m in _words(document.text)]
@@ -289,7 +289,7 @@ def as_counter(taught: TrainingSpans, kind: int) -> Counter:
 
 def test_what_is_taught_is_what_a_loop_finds() -> None:
     document = Document(id="d", text=TEXT, sentences=SENTENCES, mentions=GOLD)
-    vocabulary = Vocabulary(WORDS, lowercase=False)
+    vocabulary = WordVocabulary(WORDS, lowercase=False)
     settings = SpanTyperSettings(nothing=True, width=3, negatives=0)
     data = typer_data([document], vocabulary, settings)
     known, others = brute_nothing(document, vocabulary, 3)
@@ -309,7 +309,7 @@ def test_what_is_taught_is_what_a_loop_finds() -> None:
 def test_drawn_places_stand_for_all_of_them() -> None:
     document = Document(id="d", text=TEXT, sentences=SENTENCES, mentions=GOLD)
     data = typer_data(
-        [document], Vocabulary(WORDS, lowercase=False), SpanTyperSettings(nothing=True, width=3)
+        [document], WordVocabulary(WORDS, lowercase=False), SpanTyperSettings(nothing=True, width=3)
     )
     assert data.pool is not None
     chance = np.random.default_rng(2)
@@ -339,7 +339,7 @@ def test_balanced_or_not_the_probabilities_are_the_frequencies(balance: bool) ->
         hidden=16,
         learning_rate=0.02,
     )
-    vocabulary = Vocabulary(WORDS, lowercase=False)
+    vocabulary = WordVocabulary(WORDS, lowercase=False)
     data = typer_data([document], vocabulary, settings)
     assert data.balance == pytest.approx(2 / 6)
     torch.manual_seed(1)
@@ -384,7 +384,7 @@ def test_retyping_keeps_spans_and_says_what_it_merged() -> None:
 
 def test_a_corpus_with_one_type_or_none_is_refused() -> None:
     one = Document(id="d", text="pain", mentions=(Mention(((0, 4),), "Disease"),))
-    vocabulary = Vocabulary(WORDS, lowercase=False)
+    vocabulary = WordVocabulary(WORDS, lowercase=False)
     with pytest.raises(InputError, match="the corpus has one type, 'Disease'"):
         typer_data([one], vocabulary, SpanTyperSettings())
     assert typer_data([one], vocabulary, SpanTyperSettings(nothing=True)).types == ("Disease",)
@@ -419,7 +419,7 @@ def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
 
 def test_the_sum_of_a_draw_of_everything_is_the_loss_of_everything() -> None:
     document = Document(id="d", text=TEXT, sentences=SENTENCES, mentions=GOLD)
-    vocabulary = Vocabulary(WORDS, lowercase=False)
+    vocabulary = WordVocabulary(WORDS, lowercase=False)
     data = typer_data([document], vocabulary, SpanTyperSettings(nothing=True, width=2, negatives=0))
     torch.manual_seed(1)
     network = SpanTyper(torch.randn(len(WORDS) + 1, 6), hidden=4, classes=3)

@@ -27,7 +27,12 @@ from fascicle.loading import load
 from fascicle.models.export.folders import export_model
 from fascicle.runtime.decoding.selection import calibrate_scores, type_thresholds
 from fascicle.settings.decision import Calibration, TemperatureCurve
-from fascicle.settings.folders.manifest import Decision, Manifest, check_open_types, read_manifest
+from fascicle.settings.folders.manifest import (
+    Manifest,
+    ScoreDecision,
+    check_open_types,
+    read_manifest,
+)
 from fascicle.settings.heads import BinderSettings
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -148,7 +153,7 @@ def test_an_export_in_8_bits_says_that_the_scores_change(
 def test_a_calibrated_model_looks_for_no_other_types() -> None:
     head = BinderSettings()
     tokenizer = TokenizerFacts(sha256="", prefix=(1,), suffix=(2,), pad=0)
-    decision = Decision(answer="binder", decoding=head.decoding)
+    decision = ScoreDecision(answer="binder", decoding=head.decoding)
     manifest = Manifest(
         name="m",
         fascicle="0",

@@ -16,7 +16,7 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, Place
 from fascicle.formats.citations import fact_text
 from fascicle.formats.extraction import collapse, field_note, join_sections
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.inline import read_markup
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tex import read_tex
@@ -147,4 +147,4 @@ def _field_text(tex: str, line: Line) -> str:
     return read_markup(collapse(read_tex(_RAISED.sub(r"<sup>\1\2\3</sup>", tex))), line).strip()
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

@@ -43,7 +43,7 @@ from fascicle.formats.bioc_records import (
     controls_in,
 )
 from fascicle.formats.bioc_write import SOURCE, bioc_fields, to_entry
-from fascicle.formats.handlers import Reader, Writer, open_frame
+from fascicle.formats.handlers import FormatReader, FormatWriter, open_frame
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.unread import find_unread_fields
 
@@ -234,8 +234,8 @@ def _code(match: re.Match[str]) -> str:
 
 
 _INTO_XML: Final = partial(open_frame, head=_HEAD, tail=b"</collection>\n")
-READER: Final = Reader(read=read)
-WRITER: Final = Writer(
+READER: Final = FormatReader(read=read)
+WRITER: Final = FormatWriter(
     holds=bioc_fields("BioC XML", "relations"), encoder=lambda _: _encode, into=_INTO_XML
 )
 
@@ -352,15 +352,15 @@ def _encode_answer(document: Document, report: WriteReport) -> bytes:
 _INTO_ARRAY: Final = partial(open_frame, first=b"\n", between=b",\n", tail=b"\n]}\n")
 _INTO_COLLECTION: Final = partial(_INTO_ARRAY, head=_OBJECT_HEAD[:-1] + b',"documents":[')
 _INTO_ANSWER: Final = partial(_INTO_ARRAY, head=b'{"PubTator3":[')
-BIOC_JSON_READER: Final = Reader(read=_read_json)
-BIOC_JSON_WRITER: Final = Writer(
+BIOC_JSON_READER: Final = FormatReader(read=_read_json)
+BIOC_JSON_WRITER: Final = FormatWriter(
     holds=bioc_fields("BioC JSON"),
     encoder=lambda _: _encode_json,
     into=_INTO_COLLECTION,
     grows=False,
 )
 PUBTATOR3_READER: Final = BIOC_JSON_READER
-PUBTATOR3_WRITER: Final = Writer(
+PUBTATOR3_WRITER: Final = FormatWriter(
     holds=bioc_fields("PubTator 3 JSON"),
     encoder=lambda _: _encode_answer,
     into=_INTO_ANSWER,

@@ -21,7 +21,7 @@ from fascicle.core.wording import plural
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import STEP, Standoff, TextBound, agrees, document_id
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES, TEXT, Reader
+from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES, TEXT, FormatReader
 from fascicle.formats.offset_units import StatedMention, convert_spans, fit_offsets
 from fascicle.formats.report import ReadReport
 
@@ -276,4 +276,4 @@ def _convert_offsets(text: str, standoff: Standoff, *, has_mark: bool) -> list[T
     return [replace(row, spans=convert_spans(row.spans, fit.convert)) for row in rows]
 
 
-READER: Final = Reader(read=read, options=BratOptions)
+READER: Final = FormatReader(read=read, options=BratOptions)

@@ -26,7 +26,7 @@ from fascicle.formats.brat_lines import (
     parse_reference,
     parts_on_lines,
 )
-from fascicle.formats.handlers import SUFFIXES, TEXT, Writer, file_text
+from fascicle.formats.handlers import SUFFIXES, TEXT, FormatWriter, file_text
 from fascicle.formats.losses import held_fields
 from fascicle.formats.report import WriteReport
 
@@ -254,7 +254,7 @@ def _is_reference(target: str, value: str) -> bool:
     return "\t" not in name and parsed == (target, None, reference)
 
 
-WRITER: Final = Writer(
+WRITER: Final = FormatWriter(
     holds=_HOLDS,
     encoder=lambda _: _encoder(),
     into=_into_zip,

@@ -19,7 +19,7 @@ from fascicle.core.mention import Span, check_ranges
 from fascicle.errors import FormatError, import_extra
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.extraction import package_errors, read_all_bytes
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.inception import (
     COREFERENCES,
     RELATIONS,
@@ -255,4 +255,4 @@ def _load_json(content: BytesIO) -> Any:
     return Deserializer().deserialize(content, TypeSystem())
 
 
-READER: Final = Reader(read=read, options=InceptionOptions)
+READER: Final = FormatReader(read=read, options=InceptionOptions)

@@ -21,7 +21,7 @@ import fascicle.plugins as plugins
 from fascicle.core.files.source import suffix
 from fascicle.core.lazy import cached_property
 from fascicle.errors import PluginError, UsageError
-from fascicle.formats.handlers import Reader, Writer, reader_of, writer_of
+from fascicle.formats.handlers import FormatReader, FormatWriter, reader_of, writer_of
 
 # in place of a module, for the reader or writer that another package registers
 _PLUGGED: Final = "plug-in"
@@ -36,9 +36,9 @@ class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         means: for the help.
         suffixes: of its files, the first one the usual one; none if no file alone shows the format.
         also: further suffixes of files that are read.
-        reads: module of its `Reader` in this package, or that another package has it; empty if its
-            files hold no texts.
-        writes: module of its `Writer` in the same way; empty if such files are only read.
+        reads: module of its `FormatReader` in this package, or that another package has it; empty
+            if its files hold no texts.
+        writes: module of its `FormatWriter` in the same way; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one
             corpus.
         annotated: whether mentions can be written to its files.
@@ -54,7 +54,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     also: tuple[str, ...] = ()
 
     @cached_property
-    def reader(self) -> Reader:
+    def reader(self) -> FormatReader:
         """Reader of files in this format.
 
         Raises:
@@ -67,10 +67,10 @@ class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 f"files of the format {self.name} hold no texts, so no documents can be read from "
                 f"them; give one of {', '.join(READABLE)}"
             )
-        return cast(Reader, _load(self.reads, self.name, "READER"))
+        return cast(FormatReader, _load(self.reads, self.name, "READER"))
 
     @cached_property
-    def writer(self) -> Writer:
+    def writer(self) -> FormatWriter:
         """Writer of files in this format.
 
         Raises:
@@ -84,7 +84,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 f"{', '.join(ANNOTATED)}"
             )
             raise UsageError(message)
-        return cast(Writer, _load(self.writes, self.name, "WRITER"))
+        return cast(FormatWriter, _load(self.writes, self.name, "WRITER"))
 
 
 def _row(  # noqa: PLR0913 - the columns of the table

@@ -20,7 +20,7 @@ from fascicle.core.wording import plural, shorten
 from fascicle.errors import FormatError, Place
 from fascicle.formats.citation_tags import NBIB, ONCE, RIS_TYPE, Tags, tags_at
 from fascicle.formats.extraction import Part, collapse, field_note, join_sections, part_kind
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.inline import read_markup
 from fascicle.formats.report import ReadReport
 from fascicle.text import raised
@@ -351,4 +351,4 @@ def _unwrap(block: str) -> str:
     return collapse(_DASHES.sub("-", block.strip("\n")))
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

@@ -33,7 +33,7 @@ from fascicle.formats.conll_documents import (
     group_sentences,
     make_document,
 )
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tag_names import (
     BEGIN,
@@ -428,4 +428,4 @@ def _transpose(rows: list[_Row]) -> TaggedSentence:
     return [token for token, _ in rows], columns
 
 
-READER: Final = Reader(read=read, options=ConllOptions)
+READER: Final = FormatReader(read=read, options=ConllOptions)

@@ -14,7 +14,7 @@ import msgspec
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Span
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.handlers import Writer, check_name
+from fascicle.formats.handlers import FormatWriter, check_name
 from fascicle.formats.losses import held_fields
 from fascicle.formats.report import WriteReport
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -196,6 +196,6 @@ def with_words(document: Document) -> Document:
     return msgspec.structs.replace(document, words=rules.words(document.text), sentences=sentences)
 
 
-WRITER: Final = Writer(
+WRITER: Final = FormatWriter(
     holds=_HOLDS, encoder=_encoder, options=ConllWriteOptions, prepare=with_words
 )

@@ -25,7 +25,7 @@ from fascicle.formats.docx_styles import (
     properties,
 )
 from fascicle.formats.extraction import join_sections, package_errors, read_zip_package
-from fascicle.formats.handlers import EXTRACTED, Reader
+from fascicle.formats.handlers import EXTRACTED, FormatReader
 from fascicle.formats.report import ReadReport
 from fascicle.text.raised import Line
 
@@ -231,4 +231,4 @@ def _cells(parent: Any) -> Iterator[Any]:
             yield child
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

@@ -22,7 +22,7 @@ from fascicle.formats.extraction import (
     unread_fields,
 )
 from fascicle.formats.fonts import shown_text
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.report import ReadReport
 from fascicle.text.raised import Level, Line
 
@@ -94,4 +94,4 @@ def _is_read(element: Element) -> bool:
     return element.tag in _READ
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

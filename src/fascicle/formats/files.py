@@ -27,7 +27,7 @@ from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import Source, stem
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.catalogue import Format, format_named
-from fascicle.formats.handlers import Reader, check_options
+from fascicle.formats.handlers import FormatReader, check_options
 from fascicle.formats.inline import WITHOUT_MARKUP, documents_with_markup
 from fascicle.formats.report import STEP, ReadReport
 from fascicle.formats.sources import find_places, unread_tables
@@ -213,7 +213,7 @@ def _stream_plan(
 
 
 def _stream_source(
-    source: Source, reader: Reader, options: Any, report: ReadReport
+    source: Source, reader: FormatReader, options: Any, report: ReadReport
 ) -> Iterator[Document]:
     """Streams the documents of one source; an error that ends its reading is raised."""
     settings = options if options is not None or reader.options is None else reader.options()

@@ -24,7 +24,7 @@ from fascicle.formats.gate import (
     GateSet,
     make_document,
 )
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.report import ReadReport
 
 _ITEMS: Final = "itemClassName"  # of a list, whose items stand between semicolons
@@ -109,4 +109,4 @@ def _relations(root: Element) -> Iterator[Event]:
         yield make_event("relations-left-out", step=STEP, message=message)
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

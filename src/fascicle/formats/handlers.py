@@ -121,7 +121,7 @@ def _encode_part(document: Item, encode: Encode, part: WriteReport) -> Any:
         ) from None
 
 
-class Reader(msgspec.Struct, frozen=True, kw_only=True):
+class FormatReader(msgspec.Struct, frozen=True, kw_only=True):
     """Reader of files in a format.
 
     Attributes:
@@ -173,7 +173,7 @@ def _check_file(path: str, *, overwrite: bool) -> None:
         check_target(path, overwrite=overwrite)
 
 
-class Writer(msgspec.Struct, frozen=True, kw_only=True):
+class FormatWriter(msgspec.Struct, frozen=True, kw_only=True):
     """Writer of files in a format.
 
     Attributes:
@@ -259,11 +259,11 @@ def separate_sections(
     return sections
 
 
-def reader_of(reader: contracts.Reader, *, name: str) -> Reader:
+def reader_of(reader: contracts.Reader, *, name: str) -> FormatReader:
     """Returns the reader of a format from an object that meets the protocol; ``name`` is the
     name of the format.
     """
-    return Reader(read=partial(_stream_documents, reader, name))
+    return FormatReader(read=partial(_stream_documents, reader, name))
 
 
 def _stream_documents(
@@ -332,7 +332,7 @@ def _kind(value: object) -> str:
     return f"an object of the type {type(value).__name__}"
 
 
-def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
+def writer_of(writer: contracts.Writer, *, name: str) -> FormatWriter:
     """Returns the writer of a format from an object that meets the protocol.
 
     Args:
@@ -349,7 +349,7 @@ def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
             f"document; the fields are {', '.join(sorted(EVERYTHING))}",
             key=name,
         )
-    return Writer(
+    return FormatWriter(
         holds=HeldFields(format=name, fields=fields),
         encoder=lambda options: partial(_encode, writer, name),
         into=partial(open_frame, head=writer.start, tail=writer.end),

@@ -22,7 +22,7 @@ from fascicle.core.files.source import Source, read_lines
 from fascicle.core.mention import Span, parse_link
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.inception_options import ENTITIES, STEP, InceptionOptions, layer_name
 from fascicle.formats.inception_relations import (
     DEPENDENT,
@@ -363,4 +363,4 @@ def _plain(text: str) -> str:
     return _ESCAPED.sub(lambda match: _CONTROLS.get(match[1], match[1]), text)
 
 
-READER: Final = Reader(read=read, options=InceptionOptions)
+READER: Final = FormatReader(read=read, options=InceptionOptions)

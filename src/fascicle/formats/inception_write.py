@@ -23,7 +23,7 @@ from fascicle.core.document import Document, Mention, MentionKey
 from fascicle.core.mention import Span, link_text, parse_link
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import with_words
-from fascicle.formats.handlers import Encode, WriteOne, Writer, check_name, file_text
+from fascicle.formats.handlers import Encode, FormatWriter, WriteOne, check_name, file_text
 from fascicle.formats.inception_relations import (
     COREFERENCE,
     DEPENDENT,
@@ -348,7 +348,7 @@ def _refuse(_: bytes) -> None:
     )
 
 
-WEBANNO_WRITER: Final = Writer(
+WEBANNO_WRITER: Final = FormatWriter(
     holds=held_fields(
         "WebAnno TSV",
         "mentions nested",
@@ -359,7 +359,7 @@ WEBANNO_WRITER: Final = Writer(
     prepare=with_words,
     grows=False,
 )
-CAS_WRITER: Final = Writer(
+CAS_WRITER: Final = FormatWriter(
     holds=held_fields(
         "UIMA CAS",
         "ids text-between-words mentions nested words sentences",

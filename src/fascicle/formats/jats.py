@@ -33,7 +33,7 @@ from fascicle.formats.extraction import (
     part_kind,
     unread_fields,
 )
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.report import ReadReport
 from fascicle.text.borders import without_wraps
 from fascicle.text.raised import Level, Line
@@ -351,4 +351,4 @@ def _facts(article: Element) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-READER: Final = Reader(read=read, options=JatsOptions)
+READER: Final = FormatReader(read=read, options=JatsOptions)

@@ -21,7 +21,7 @@ from fascicle.core.files.source import Source
 from fascicle.core.mention import Span, is_curie
 from fascicle.errors import FormatError, explain_errors
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import Reader, Writer, separate_sections
+from fascicle.formats.handlers import FormatReader, FormatWriter, separate_sections
 from fascicle.formats.losses import EVERYTHING, HeldFields, facts_of_source
 from fascicle.formats.offset_units import AUTO
 from fascicle.formats.records import read_records
@@ -369,5 +369,5 @@ def _mapping(link: Link, rank: int) -> _Mapping:
     )
 
 
-READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encode)
+READER: Final = FormatReader(read=read)
+WRITER: Final = FormatWriter(holds=_HOLDS, encoder=lambda _: _encode)

@@ -23,7 +23,7 @@ from fascicle.core.files.tree import Tree, lower_suffix, open_tree
 from fascicle.core.mention import Span, is_curie, parse_link
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import TEXT, Reader
+from fascicle.formats.handlers import TEXT, FormatReader
 from fascicle.formats.offset_units import BY_WORDS
 from fascicle.formats.report import ReadReport
 
@@ -258,4 +258,4 @@ def _span(span: Element, place: str) -> Span:
     return int(start), int(end)
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

@@ -16,7 +16,7 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention, MentionKey, Relation
 from fascicle.core.mention import display_identifier
-from fascicle.formats.handlers import Encode, WriteOne, Writer
+from fascicle.formats.handlers import Encode, FormatWriter, WriteOne
 from fascicle.formats.label_studio_regions import ATTRIBUTES, OURS, PARTS, RELATION, ROLES
 from fascicle.formats.losses import OF_LINKS, facts_of_source, held_fields
 from fascicle.formats.report import WriteReport
@@ -149,4 +149,4 @@ def _into_array(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     stream.write(b"[]\n" if before == b"[\n" else b"\n]\n")
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=_into_array, grows=False)
+WRITER: Final = FormatWriter(holds=HOLDS, encoder=lambda _: encode, into=_into_array, grows=False)

@@ -32,7 +32,7 @@ from fascicle.core.mention import Span
 from fascicle.core.wording import plural, unescape_html
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector, join_tokens
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.report import ReadReport
 
 _STEP: Final = "ace"
@@ -240,7 +240,7 @@ def _left_out(records: list[Element]) -> Iterator[Event]:
             )
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)
 
 
 _NAMES_STEP: Final = "ontonotes"
@@ -350,4 +350,4 @@ def _facts_of(tag: str) -> dict[str, str]:
     return {name: unescape_html(value) for name, value in _FACT.findall(tag)}
 
 
-ONTONOTES_READER: Final = Reader(read=_read_names)
+ONTONOTES_READER: Final = FormatReader(read=_read_names)

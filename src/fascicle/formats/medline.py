@@ -29,7 +29,7 @@ from fascicle.formats.extraction import (
     shown_text,
     unread_fields,
 )
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.report import ReadReport
 from fascicle.text.raised import Line
 
@@ -300,4 +300,4 @@ _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
     }
 )
 
-READER: Final = Reader(read=read, options=MedlineOptions)
+READER: Final = FormatReader(read=read, options=MedlineOptions)

@@ -26,7 +26,7 @@ from fascicle.core.files.source import (
 from fascicle.core.wording import plural
 from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError
 from fascicle.formats.collect import is_text_at
-from fascicle.formats.handlers import Reader, Writer, file_text
+from fascicle.formats.handlers import FormatReader, FormatWriter, file_text
 from fascicle.formats.losses import EVERYTHING, HeldFields, held_fields
 from fascicle.formats.offset_units import StatedMention, convert_spans, fit_offsets
 from fascicle.formats.report import ReadReport, WriteReport
@@ -97,8 +97,8 @@ def _in_code_points(line: str) -> Document | None:
     )
 
 
-READER: Final = Reader(read=read)
-WRITER: Final = Writer(
+READER: Final = FormatReader(read=read)
+WRITER: Final = FormatWriter(
     holds=_HOLDS, encoder=lambda _: lambda document, report: codec.encode(document) + b"\n"
 )
 
@@ -141,5 +141,5 @@ def _plain_encoder() -> Callable[[Document, WriteReport], bytes]:
     return encode
 
 
-PLAIN_READER: Final = Reader(read=_read_plain, may_be_empty=True)
-PLAIN_WRITER: Final = Writer(holds=_PLAIN_HOLDS, encoder=lambda _: _plain_encoder())
+PLAIN_READER: Final = FormatReader(read=_read_plain, may_be_empty=True)
+PLAIN_WRITER: Final = FormatWriter(holds=_PLAIN_HOLDS, encoder=lambda _: _plain_encoder())

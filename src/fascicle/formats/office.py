@@ -22,7 +22,7 @@ from fascicle.core.wording import plural, shorten
 from fascicle.errors import FormatError, InputError, import_extra
 from fascicle.formats.brat_write import ZIP_DATE
 from fascicle.formats.extraction import package_errors, read_zip_package
-from fascicle.formats.handlers import Encode, Reader, WriteOne, Writer
+from fascicle.formats.handlers import Encode, FormatReader, FormatWriter, WriteOne
 from fascicle.formats.predictions import find_columns
 from fascicle.formats.report import ReadReport, WriteReport, list_counts
 from fascicle.formats.sheets import MAX_ROWS, Sheet, Workbook, escape
@@ -261,8 +261,8 @@ def _text_cell(text: str, sheet: Any) -> Any:
     return cell
 
 
-XLSX_READER: Final = Reader(read=_read_sheets, options=TextTableOptions)
-XLSX_WRITER: Final = Writer(
+XLSX_READER: Final = FormatReader(read=_read_sheets, options=TextTableOptions)
+XLSX_WRITER: Final = FormatWriter(
     holds=table_held_fields("XLSX"),
     encoder=_Sheet,
     options=TableOptions,

@@ -25,7 +25,7 @@ from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.formats.collect import MentionCollector, is_text_at
-from fascicle.formats.handlers import TEXT, Reader
+from fascicle.formats.handlers import TEXT, FormatReader
 from fascicle.formats.offset_units import AUTO
 from fascicle.formats.report import ReadReport
 
@@ -361,4 +361,4 @@ def spellings(cell: str) -> tuple[str, ...]:
     return (cell,)
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

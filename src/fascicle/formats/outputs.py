@@ -27,8 +27,8 @@ from fascicle.formats.handlers import (
     EXTRACTED,
     TEXT,
     Encode,
+    FormatWriter,
     WriteOne,
-    Writer,
     check_options,
     write_each,
 )
@@ -265,7 +265,7 @@ def _open(
             yield add
 
 
-def _encoder(writer: Writer, options: Any) -> Encode:
+def _encoder(writer: FormatWriter, options: Any) -> Encode:
     """Returns the function that encodes one document; options of another format do not count."""
     if writer.options is None:
         return writer.encoder(None)

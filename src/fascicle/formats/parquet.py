@@ -33,7 +33,7 @@ from fascicle.formats.arrow import (
     schemas,
     table_of,
 )
-from fascicle.formats.handlers import Reader, WriteOne, Writer
+from fascicle.formats.handlers import FormatReader, FormatWriter, WriteOne
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.sources import DOCUMENTS, MENTIONS, RELATIONS, parquet_tables
@@ -355,8 +355,8 @@ def _pair(span: Mapping[str, int]) -> Span:
     return span["start"], span["end"]
 
 
-READER: Final = Reader(read=read)
-WRITER: Final = Writer(
+READER: Final = FormatReader(read=read)
+WRITER: Final = FormatWriter(
     holds=_HOLDS,
     encoder=lambda _: _encode,
     into=_into_file,

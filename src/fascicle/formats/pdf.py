@@ -21,7 +21,7 @@ from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError
 from fascicle.formats.extraction import package_errors, read_all_bytes
-from fascicle.formats.handlers import EXTRACTED, Reader
+from fascicle.formats.handlers import EXTRACTED, FormatReader
 from fascicle.formats.page_cells import divide_by_bands
 from fascicle.formats.page_heads import running_heads
 from fascicle.formats.page_letters import Page, letters_of
@@ -420,4 +420,4 @@ def _events(printed: _PrintedText, pages: Sequence[Page]) -> Iterator[Event]:
     yield from printed.marks.events(_STEP)
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

@@ -32,7 +32,7 @@ from fascicle.core.mention import Fragments
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, explain_errors
 from fascicle.formats.collect import group_by_key, raise_first_error
-from fascicle.formats.handlers import Writer
+from fascicle.formats.handlers import FormatWriter
 from fascicle.formats.losses import OF_LINKS, OF_TEXT, held_fields
 from fascicle.formats.offset_tables import HEADER, spellings
 from fascicle.formats.report import FailedDocuments, WriteReport
@@ -402,4 +402,4 @@ def _encoded(content: Document | Prediction, part: WriteReport) -> bytes:
     return json_line(make_prediction(content) if isinstance(content, Document) else content)
 
 
-WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encoded, by_id=True)
+WRITER: Final = FormatWriter(holds=_HOLDS, encoder=lambda _: _encoded, by_id=True)

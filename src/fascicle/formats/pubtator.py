@@ -21,7 +21,7 @@ from fascicle.core.wording import plural, shorten
 from fascicle.errors import FormatError, Place
 from fascicle.formats.brat_lines import agrees
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import Reader, Writer, check_name
+from fascicle.formats.handlers import FormatReader, FormatWriter, check_name
 from fascicle.formats.losses import held_fields
 from fascicle.formats.offset_units import AUTO
 from fascicle.formats.report import ReadReport, WriteReport
@@ -243,7 +243,7 @@ def _link(identifier: str) -> Link:
     return Link(id=identifier)
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)
 
 
 _HOLDS: Final = held_fields(
@@ -374,4 +374,4 @@ def concept_column(mention: Mention) -> str:
     return concept
 
 
-WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encode)
+WRITER: Final = FormatWriter(holds=_HOLDS, encoder=lambda _: _encode)

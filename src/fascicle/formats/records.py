@@ -18,7 +18,7 @@ from fascicle.core.files.source import STDIN, Source, line_text, open_bytes, rea
 from fascicle.core.wording import typo_hint
 from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError, explain_errors
 from fascicle.formats.collect import group_by_key, raise_first_error
-from fascicle.formats.handlers import Reader, Writer
+from fascicle.formats.handlers import FormatReader, FormatWriter
 from fascicle.formats.json_documents import from_records
 from fascicle.formats.json_record import Record
 from fascicle.formats.json_relations import RELATIONS, write_relations
@@ -292,5 +292,5 @@ def _is_one_value(source: Source) -> bool:
     return not following
 
 
-READER: Final = Reader(read=read, options=JsonlOptions)
-WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encode)
+READER: Final = FormatReader(read=read, options=JsonlOptions)
+WRITER: Final = FormatWriter(holds=_HOLDS, encoder=lambda _: _encode)

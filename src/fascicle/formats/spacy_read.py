@@ -24,7 +24,7 @@ from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span, parse_link
 from fascicle.errors import FormatError, Place, explain_errors
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.report import ReadReport
 from fascicle.formats.spacy_strings import names_of, symbols
 
@@ -381,4 +381,4 @@ def _loss(code: str, message: str) -> Event:
     return make_event(code, step=_STEP, message=message)
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

@@ -25,7 +25,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import Span, link_text, parse_link
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import on_words, with_words
-from fascicle.formats.handlers import Encode, WriteOne, Writer
+from fascicle.formats.handlers import Encode, FormatWriter, WriteOne
 from fascicle.formats.losses import facts_of_source, held_fields
 from fascicle.formats.pubtator import count_links
 from fascicle.formats.report import WriteReport
@@ -307,6 +307,6 @@ def _into_message(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
         stream.write(packer.flush())
 
 
-WRITER: Final = Writer(
+WRITER: Final = FormatWriter(
     holds=_HOLDS, encoder=lambda _: _encode, into=_into_message, prepare=_with_tokens, grows=False
 )

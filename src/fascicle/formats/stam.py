@@ -22,7 +22,7 @@ from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.errors import BROKEN, FormatError
 from fascicle.formats.collect import MentionCollector, text_facts
-from fascicle.formats.handlers import TEXT, Reader
+from fascicle.formats.handlers import TEXT, FormatReader
 from fascicle.formats.report import ReadReport
 
 MARK: Final = re.compile(r'"@type"\s*:\s*"AnnotationStore"')
@@ -221,4 +221,4 @@ def _position(cursor: _Fields, length: int) -> int:
     return length + value if cursor["@type"] == "EndAlignedCursor" else value
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

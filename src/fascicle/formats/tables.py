@@ -28,7 +28,7 @@ from fascicle.core.mention import AMBIGUOUS, Link, display_identifier, is_curie,
 from fascicle.errors import UsageError
 from fascicle.formats.brat_lines import join_fragments
 from fascicle.formats.context import CONTEXT, context_of
-from fascicle.formats.handlers import WriteOne, Writer, check_name, open_frame
+from fascicle.formats.handlers import FormatWriter, WriteOne, check_name, open_frame
 from fascicle.formats.losses import OF_TEXT, HeldFields, held_fields
 from fascicle.formats.offset_tables import HEADER
 from fascicle.formats.report import WriteReport
@@ -310,14 +310,14 @@ def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[WriteOn
     return open_frame(stream, rows, head=rows.header)
 
 
-TSV_WRITER: Final = Writer(
+TSV_WRITER: Final = FormatWriter(
     holds=TSV.holds,
     encoder=partial(Rows, TSV),
     options=TableOptions,
     into=_below_header,
     by_id=True,
 )
-CSV_WRITER: Final = Writer(
+CSV_WRITER: Final = FormatWriter(
     holds=CSV.holds,
     encoder=partial(Rows, CSV),
     options=TableOptions,
@@ -371,9 +371,9 @@ class _TaskRows:
         return "".join(lines).encode()
 
 
-def _writer(name: str, columns: Mapping[str, str]) -> Writer:
+def _writer(name: str, columns: Mapping[str, str]) -> FormatWriter:
     holds = held_fields(name, "ids mentions nested", by_reference=OF_TEXT)
-    return Writer(
+    return FormatWriter(
         holds=holds, encoder=lambda options: _TaskRows(columns), into=_below_header, by_id=True
     )
 

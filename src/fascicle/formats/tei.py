@@ -16,7 +16,7 @@ from fascicle.core.document import Document
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.formats.extraction import element_text, field_note, local_name, unread_fields
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.jats import Blocks, JatsOptions
 from fascicle.formats.report import ReadReport
 
@@ -171,4 +171,4 @@ _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
     }
 )
 
-READER: Final = Reader(read=read, options=JatsOptions)
+READER: Final = FormatReader(read=read, options=JatsOptions)

@@ -26,7 +26,7 @@ from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, Place, UsageError
 from fascicle.formats.collect import META_LENGTH, MentionCollector
 from fascicle.formats.extraction import join_sections
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import FormatReader
 from fascicle.formats.json_documents import from_records
 from fascicle.formats.json_record import IDS, Record
 from fascicle.formats.label_studio_rows import ANNOTATION, ANNOTATOR, is_flat, merge_records
@@ -386,4 +386,4 @@ def _quoted(name: str) -> Event:
     return make_event("quotes-kept", step=_STEP, message=message)
 
 
-READER: Final = Reader(read=read, options=TextTableOptions)
+READER: Final = FormatReader(read=read, options=TextTableOptions)

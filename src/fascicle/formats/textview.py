@@ -18,7 +18,7 @@ import msgspec
 from fascicle.core.document import Document, Mention, merge_origins
 from fascicle.core.mention import AMBIGUOUS, Fragments, display_identifier
 from fascicle.core.wording import plural, shorten
-from fascicle.formats.handlers import WriteOne, Writer
+from fascicle.formats.handlers import FormatWriter, WriteOne
 from fascicle.formats.losses import OF_TEXT, held_fields
 from fascicle.formats.report import WriteReport
 from fascicle.settings.assertion import FACTS
@@ -285,6 +285,6 @@ def _above_legend(stream: BinaryIO, views: Any) -> Iterator[WriteOne]:
     write(views.legend().encode())
 
 
-WRITER: Final = Writer(
+WRITER: Final = FormatWriter(
     holds=_HOLDS, encoder=TextView, options=ViewOptions, into=_above_legend, grows=False
 )

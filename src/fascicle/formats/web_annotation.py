@@ -20,7 +20,7 @@ from fascicle.core.mention import Span, parse_link
 from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.europepmc import Quote, quoted_places
-from fascicle.formats.handlers import TEXT, Reader
+from fascicle.formats.handlers import TEXT, FormatReader
 from fascicle.formats.offset_units import AUTO
 from fascicle.formats.report import ReadReport
 
@@ -223,4 +223,4 @@ def _link(address: str) -> Link:
     return parse_link(curie(address) or address)
 
 
-READER: Final = Reader(read=read)
+READER: Final = FormatReader(read=read)

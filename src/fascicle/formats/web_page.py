@@ -31,7 +31,14 @@ from fascicle.core.marks import (
 )
 from fascicle.errors import FormatError, UsageError, import_extra
 from fascicle.formats.extraction import collapse, join_sections
-from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer, open_frame
+from fascicle.formats.handlers import (
+    EXTRACTED,
+    Encode,
+    FormatReader,
+    FormatWriter,
+    WriteOne,
+    open_frame,
+)
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport, unread_parts
 from fascicle.text.raised import Level, Line, level_of
@@ -340,7 +347,7 @@ class _Blocks:
         yield from unread_parts(self.left_out, step=_STEP)
 
 
-READER: Final = Reader(read=read, may_be_empty=True)
+READER: Final = FormatReader(read=read, may_be_empty=True)
 
 
 _LACKING: Final = {
@@ -388,4 +395,4 @@ def _into_page(stream: BinaryIO, encode: Encode) -> AbstractContextManager[Write
     return open_frame(stream, encode, head=opened.encode(), tail=b"</main></body></html>\n")
 
 
-WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encode, into=_into_page)
+WRITER: Final = FormatWriter(holds=_HOLDS, encoder=lambda _: _encode, into=_into_page)

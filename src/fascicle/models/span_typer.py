@@ -72,7 +72,7 @@ class SpanTyper(nn.Module):
         return self.classify(self.reader(self.vectors.index_select(0, rows), batch))
 
 
-class Vocabulary:
+class WordVocabulary:
     """Vocabulary: words -> rows of the vectors; the last row is that of unknown words."""
 
     def __init__(self, words: Sequence[str], *, lowercase: bool) -> None:
@@ -108,7 +108,9 @@ class TyperModel:
     among all spans.
     """
 
-    def __init__(self, network: SpanTyper, vocabulary: Vocabulary, manifest: TyperManifest) -> None:
+    def __init__(
+        self, network: SpanTyper, vocabulary: WordVocabulary, manifest: TyperManifest
+    ) -> None:
         """Puts the parts together; the network is put into evaluation mode."""
         self.network = network.eval()
         self.vocabulary = vocabulary
@@ -316,4 +318,4 @@ def load_typer(folder: str | Path) -> TyperModel:
     )
     check_tensors(folder, network, tensors, name=TYPER, advice="copy the folder again")
     network.load_state_dict(tensors)
-    return TyperModel(network, Vocabulary(words, lowercase=manifest.lowercase), manifest)
+    return TyperModel(network, WordVocabulary(words, lowercase=manifest.lowercase), manifest)

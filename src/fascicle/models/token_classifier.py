@@ -25,12 +25,12 @@ from fascicle.runtime.decoding.chains import geometric_mean
 from fascicle.runtime.decoding.decoders import SpansAndScores, Tables
 from fascicle.runtime.decoding.kinds import HeadKind, HeadKinds
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision
 from fascicle.settings.heads import Level, SoftmaxSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading, read_documents
-from fascicle.text.targets import Limits
+from fascicle.text.targets import HeadLimits
 from fascicle.text.windows import Batch, Window, stitch
 from fascicle.version import VERSION
 
@@ -71,7 +71,7 @@ def _types_of_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for _, kind in map(split_tag, tags) if kind))
 
 
-class LabelDecoder:
+class UnitLabelDecoder:
     """The most probable label of each unit, and runs of labels as mentions (`decode_tags`).
 
     The score of a mention is the geometric mean of the probabilities of its labels, each from the
@@ -174,7 +174,7 @@ def _manifest(
         heads={_HEAD: head},
         reading=ReadingSettings(unit="packed", max_length=longest, overlap=longest // 4),
         tokenizer=tokenizer.facts,
-        decision=Decision(answer=_HEAD, decoding=head.decoding),
+        decision=ScoreDecision(answer=_HEAD, decoding=head.decoding),
         encoder=name,
         files={
             "weights": _hash(network),
@@ -192,16 +192,18 @@ def _hash(network: nn.Module) -> str:
 
 
 def _kinds(tags: Sequence[str]) -> HeadKinds:
-    def prober(head: SoftmaxSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> Any:
+    def prober(
+        head: SoftmaxSettings, decision: ScoreDecision, types: int, spans: Sequence[Ints]
+    ) -> Any:
         raise UsageError(
             "a checkpoint of another tool does not tell the probabilities of given spans; train a "
             "model"
         )
 
-    def decoder(head: SoftmaxSettings, decision: Decision, types: int) -> LabelDecoder:
-        return LabelDecoder(tags)
+    def decoder(head: SoftmaxSettings, decision: ScoreDecision, types: int) -> UnitLabelDecoder:
+        return UnitLabelDecoder(tags)
 
-    limits = Limits(continues=True)
+    limits = HeadLimits(continues=True)
     return {
         SoftmaxSettings: HeadKind(
             limits=lambda _: limits, decoder=decoder, prober=prober, definition="tag-path"

@@ -280,7 +280,7 @@ def _plugin(settings: kinds.PluginStep, pipeline: PipelineSettings) -> Any:
 
 
 def _process(settings: kinds.ProcessStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.pipeline.process import ProcessStep as Program
+    from fascicle.pipeline.process import ProgramStep as Program
 
     program, *arguments = (part.replace("{folder}", pipeline.folder) for part in settings.command)
     # As all relative paths of a pipeline; a name without a separator is looked for on the search

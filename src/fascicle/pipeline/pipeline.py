@@ -22,7 +22,7 @@ from fascicle.pipeline.runner import (
     run_batch,
 )
 from fascicle.pipeline.steps import LINKED, Recognise
-from fascicle.settings.pipeline import Answer, Limits, refuse_duplicate_steps
+from fascicle.settings.pipeline import KnownAnswer, Limits, refuse_duplicate_steps
 from fascicle.text.segment import all_sentences, segmenter
 
 _CUT: Final = "cut"
@@ -244,7 +244,7 @@ class Pipeline:
                     raise error
                 aside(error)
 
-    def check(self, answers: Iterable[Answer]) -> None:
+    def check(self, answers: Iterable[KnownAnswer]) -> None:
         """Annotates texts with known mentions, and compares the result.
 
         Raises:

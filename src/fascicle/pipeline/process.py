@@ -78,7 +78,7 @@ class ProcessKilledError(ProcessError):
     """Error of a program that was ended by a signal."""
 
 
-class ProcessStep:
+class ProgramStep:
     """External program as a step. It is started anew after each failure; `close` ends it."""
 
     apart = True
@@ -340,7 +340,7 @@ class PluggedStep:
         command = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), order]
         memory = settings.memory << 20 if settings.memory is not None else None
         label = f"the plug-in {self.plugin!r}"
-        return ProcessStep(
+        return ProgramStep(
             self.name or self.plugin, command, seconds=settings.seconds, memory=memory, label=label
         )
 
@@ -373,7 +373,7 @@ class PluggedStep:
 
 
 def serve(order: str) -> int:
-    """Answers on standard input and output as `ProcessStep` asks; returns the exit code.
+    """Answers on standard input and output as `ProgramStep` asks; returns the exit code.
 
     Whatever the step prints goes to standard error.
 

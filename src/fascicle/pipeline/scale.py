@@ -23,11 +23,11 @@ import msgspec
 
 from fascicle.core.wording import plural
 from fascicle.errors import MissingExtraError, UsageError
-from fascicle.pipeline.running.records import Done, Shard
+from fascicle.pipeline.running.records import Shard, ShardMarker
 from fascicle.pipeline.running.run import StartPool
-from fascicle.pipeline.running.shard_worker import Finished, OpenWorker
+from fascicle.pipeline.running.shard_worker import OpenWorker, ShardFinished
 from fascicle.pipeline.running.supervisor import STARTS, Supervisor
-from fascicle.pipeline.workers import Failed, WorkersError
+from fascicle.pipeline.workers import WorkerFailed, WorkersError
 from fascicle.settings.pipeline import Limits
 
 _TICK: Final = 0.1  # seconds between two calls of ``tick``
@@ -36,7 +36,9 @@ _DEATHS: Final = 10  # deaths of stations at one shard
 _MOST: Final = 10_000
 _ADDRESS: Final = re.compile(r"auto|local|[\w.\-]+:\d+|\[[0-9a-fA-F:]+\]:\d+")
 
-_ANSWERS: Final[msgspec.json.Decoder[Finished | Failed]] = msgspec.json.Decoder(Finished | Failed)
+_ANSWERS: Final[msgspec.json.Decoder[ShardFinished | WorkerFailed]] = msgspec.json.Decoder(
+    ShardFinished | WorkerFailed
+)
 
 
 class _ClusterWorker:
@@ -72,14 +74,14 @@ class _ClusterWorker:
             begun: how often it was begun before.
 
         Returns:
-            `Finished` or `Failed`, as JSON.
+            `ShardFinished` or `WorkerFailed`, as JSON.
         """
-        answer: Finished | Failed
+        answer: ShardFinished | WorkerFailed
         try:
             (marker,) = self._pool.run([msgspec.json.decode(shard, type=Shard)], begun=begun)
-            answer = Finished(done=marker)
+            answer = ShardFinished(done=marker)
         except Exception as error:
-            answer = Failed.of(error)
+            answer = WorkerFailed.of(error)
         return msgspec.json.encode(answer)
 
 
@@ -167,7 +169,7 @@ class Cluster:
 
     def run(
         self, shards: Sequence[Shard], *, tick: Callable[[int, int], None] = lambda *_: None
-    ) -> Iterator[Done]:
+    ) -> Iterator[ShardMarker]:
         """Processes all shards, in any order.
 
         Args:
@@ -205,7 +207,7 @@ class Cluster:
             actor = kind.remote(self._open, self._limits, str(Path.cwd()))
             self._stations[actor.ready.remote()] = _Placed(actor=actor)
 
-    def _received(self, answer: Any) -> Done | None:
+    def _received(self, answer: Any) -> ShardMarker | None:
         """Handles the answer of a station, which then gets its next shard."""
         station, errors = self._stations.pop(answer), self._ray.exceptions
         try:
@@ -218,7 +220,7 @@ class Cluster:
         marker = None
         if station.shard is not None:
             outcome = _ANSWERS.decode(message)
-            if isinstance(outcome, Failed):
+            if isinstance(outcome, WorkerFailed):
                 raise outcome.error
             marker = outcome.done
         station.is_ready, self._bad_starts = True, 0

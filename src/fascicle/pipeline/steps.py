@@ -137,7 +137,7 @@ class Combine(_Layer):
         ]
 
 
-class Judge(Protocol):
+class MentionJudge(Protocol):
     """Interface of a learned filter, as the step uses it."""
 
     def judge(
@@ -154,7 +154,7 @@ class Filter(_Layer):
         judge: the filter.
     """
 
-    judge: Judge
+    judge: MentionJudge
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""

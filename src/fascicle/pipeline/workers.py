@@ -76,7 +76,7 @@ class Working(msgspec.Struct, frozen=True, kw_only=True, tag="working"):
     characters_through: int = 0
 
 
-class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
+class WorkerFailed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     """Message: the worker cannot go on, and no document is the cause.
 
     Attributes:
@@ -93,7 +93,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
         return RuntimeError(self.message) if self.internal else WorkersError(self.message)
 
     @classmethod
-    def of(cls, error: Exception) -> Failed:
+    def of(cls, error: Exception) -> WorkerFailed:
         """Creates a message from an error; an internal fault of Fascicle is logged."""
         if isinstance(error, FascicleError | OSError):
             return cls(message=str(error))
@@ -157,7 +157,7 @@ def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, p
         except (EOFError, BrokenPipeError, ConnectionResetError):
             raise
         except Exception as error:
-            channel.send(Failed.of(error))
+            channel.send(WorkerFailed.of(error))
 
 
 def settle(parent: int) -> None:

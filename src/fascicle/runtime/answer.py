@@ -35,7 +35,7 @@ from fascicle.runtime.decoding.short_texts import (
 )
 from fascicle.runtime.decoding.tagger import split_spans
 from fascicle.settings.decision import AbbreviationDecision, DocumentDecision, NameDecision
-from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision
 from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 from fascicle.settings.recipes.ensemble import EnsembleManifest
 from fascicle.terms.abbreviations.resolving import apply_rules
@@ -415,7 +415,7 @@ class RuledPredictor(Annotator):
 
     @property
     @abstractmethod
-    def rules(self) -> Decision | EnsembleManifest:
+    def rules(self) -> ScoreDecision | EnsembleManifest:
         """What holds the rules."""
 
     @abstractmethod

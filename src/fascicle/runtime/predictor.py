@@ -40,14 +40,14 @@ from fascicle.runtime.decoding.kinds import (
     make_tagger,
 )
 from fascicle.settings.decision import CAPITALS
-from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision
 from fascicle.text.annotator import Tagged, TagSpace, document_words, unit_rows_to_words
 from fascicle.text.characters import with_capitals, with_plain_characters
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import (
     PART,
+    DocumentPart,
     DocumentReader,
-    Part,
     Reading,
     can_read_in_parts,
     read_documents,
@@ -145,14 +145,14 @@ class ModelPredictor(RuledPredictor):
         )
 
     def with_nothing(self, nothing: float) -> ModelPredictor:
-        """Returns the same model with another ``Decision.nothing``."""
+        """Returns the same model with another ``ScoreDecision.nothing``."""
         return self.ruled(nothing=nothing)
 
     def with_nothing_by_type(self, values: Sequence[float]) -> ModelPredictor:
-        """Returns the same model with another ``Decision.nothing_by_type``; all else stays."""
+        """Returns the same model with another ``ScoreDecision.nothing_by_type``; all else stays."""
         return self.ruled(nothing=0.0, nothing_by_type=tuple(values))
 
-    def deciding(self, decision: Decision) -> Self:
+    def deciding(self, decision: ScoreDecision) -> Self:
         """Returns the same model with another decision."""
         changed = copy(self)
         changed.manifest = replace(self.manifest, decision=decision)
@@ -167,7 +167,7 @@ class ModelPredictor(RuledPredictor):
         return changed
 
     @property
-    def rules(self) -> Decision:
+    def rules(self) -> ScoreDecision:
         """The decision of the model."""
         return self.manifest.decision
 
@@ -177,7 +177,7 @@ class ModelPredictor(RuledPredictor):
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Conventions of single corpora, see ``Decision.apart``."""
+        """Conventions of single corpora, see ``ScoreDecision.apart``."""
         return self.manifest.decision.apart or ()
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -315,7 +315,7 @@ class ModelPredictor(RuledPredictor):
             answer.take(part.reading.pieces[0], part.span, spans)
         return self._decide(document, answer)
 
-    def _parts(self, document: Document) -> Iterator[Part]:
+    def _parts(self, document: Document) -> Iterator[DocumentPart]:
         plain_one, size = self._plain(document), self._max_characters
         return read_in_parts(plain_one, self._encode, reading=self.manifest.reading, size=size)
 

@@ -28,7 +28,7 @@ from starlette.staticfiles import StaticFiles
 from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.serving.content import check_once, takes_gzip
-from fascicle.serving.endpoint import ANY, Endpoint, Query
+from fascicle.serving.endpoint import ANY, Endpoint, QueryParameter
 from fascicle.serving.guard import PAGE, Guard, WriteLog
 from fascicle.serving.jobs import Jobs, Served
 from fascicle.serving.pool import Pool, Worker
@@ -165,7 +165,7 @@ def _path_parameter(name: str) -> dict[str, Any]:
     return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
 
 
-def _query_parameter(query: Query) -> dict[str, Any]:
+def _query_parameter(query: QueryParameter) -> dict[str, Any]:
     return {
         "name": query.name,
         "in": "query",

@@ -38,7 +38,7 @@ ANY = "application/octet-stream"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query:
+class QueryParameter:
     """Query parameter of a route.
 
     Attributes:
@@ -79,7 +79,7 @@ class Endpoint:
     path: str
     handle: _Handle
     means: str
-    query: tuple[Query, ...] = ()
+    query: tuple[QueryParameter, ...] = ()
     body: Any = None
     takes: tuple[str, ...] = (JSON,)
     answers: Any = bytes
@@ -91,7 +91,7 @@ class Endpoint:
     role: Role = "curator"
 
 
-PIPELINE_QUERY: Final = Query(
+PIPELINE_QUERY: Final = QueryParameter(
     name="pipeline", type=str, means="name of the pipeline; by default the first one"
 )
 

@@ -102,7 +102,7 @@ _TRACE: Final = re.compile(
 )
 
 
-class Rates:
+class RequestRates:
     """Rates of requests, each under the name of a token."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -195,7 +195,7 @@ class Guard:
             log: function that is called for every request.
         """
         self._app, self._current, self._open, self._log = app, current, frozenset(open_paths), log
-        self._running, self._waiting, self._rates = 0, WaitingRequests(), Rates()
+        self._running, self._waiting, self._rates = 0, WaitingRequests(), RequestRates()
 
     @property
     def _settings(self) -> ServeSettings:

@@ -27,7 +27,7 @@ from fascicle.errors import OutputError
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.workers import Channel, Process, WorkerEndedError
 from fascicle.serving.content import find_writable, format_suffix
-from fascicle.serving.messages import JOB_MESSAGES, Broken, Ended, JobOrder, Reached
+from fascicle.serving.messages import JOB_MESSAGES, Broken, JobEnded, JobOrder, Reached
 from fascicle.serving.problems import ProblemError
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
@@ -337,8 +337,8 @@ class Jobs:
         return None
 
     def _wait_for_end(
-        self, name: str, process: Process[Reached | Ended | Broken]
-    ) -> Ended | Broken | None:
+        self, name: str, process: Process[Reached | JobEnded | Broken]
+    ) -> JobEnded | Broken | None:
         """Notes the progress of a job until it ends; returns ``None`` if it is not to go on."""
         while self._runs(name) and not self._closing:
             message = process.receive(_WAIT)
@@ -359,7 +359,7 @@ class Jobs:
                     now, status="running", **msgspec.structs.asdict(reached)
                 )
 
-    def _end(self, name: str, end: Ended | Broken) -> None:
+    def _end(self, name: str, end: JobEnded | Broken) -> None:
         with self._condition:
             if (now := self._known.get(name)) is None or now.status not in _OPEN:
                 return

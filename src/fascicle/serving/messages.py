@@ -8,7 +8,7 @@ import msgspec
 
 from fascicle.linking.decisions import Decision
 from fascicle.pipeline.runner import Failure
-from fascicle.pipeline.workers import Failed, Working
+from fascicle.pipeline.workers import WorkerFailed, Working
 from fascicle.serving.records import PipelineFacts
 from fascicle.settings.pipeline import Limits
 from fascicle.terms.curation import CurationRule
@@ -129,7 +129,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
+class PipelineReady(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     """The worker has opened the pipeline; of other work there are no facts."""
 
     facts: PipelineFacts | None = None
@@ -203,7 +203,7 @@ class Wrong(msgspec.Struct, frozen=True, kw_only=True, tag="wrong"):
 
 Order = Annotate | Explain | Look | Search | TryRules | ReadFile | WriteFile
 Result = Answered | Looked | Searched | TriedRules | FileRead | FileWritten | Wrong
-Message = Ready | Working | Result | Failed
+Message = PipelineReady | Working | Result | WorkerFailed
 ORDERS: Final[msgspec.json.Decoder[Order]] = msgspec.json.Decoder(Order)
 MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
 
@@ -238,7 +238,7 @@ class Reached(msgspec.Struct, frozen=True, kw_only=True, tag="reached"):
     quarantined: int
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
+class JobEnded(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
     """Message that a job is done.
 
     Attributes:
@@ -261,5 +261,5 @@ class Broken(msgspec.Struct, frozen=True, kw_only=True, tag="broken"):
     message: str
 
 
-_JobMessage = Reached | Ended | Broken
+_JobMessage = Reached | JobEnded | Broken
 JOB_MESSAGES: Final[msgspec.json.Decoder[_JobMessage]] = msgspec.json.Decoder(_JobMessage)

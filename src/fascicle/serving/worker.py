@@ -20,12 +20,12 @@ from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.pipeline import OpenPipeline
 from fascicle.pipeline.running.folder import MANIFEST, RunFolder
 from fascicle.pipeline.running.report import Totals
-from fascicle.pipeline.running.run import Progress, Run
+from fascicle.pipeline.running.run import Run, RunProgress
 from fascicle.pipeline.workers import (
     Channel,
-    Failed,
     Process,
     WorkerEndedError,
+    WorkerFailed,
     WorkersError,
     Working,
     log_fault,
@@ -35,12 +35,12 @@ from fascicle.serving.messages import (
     ORDERS,
     Annotate,
     Broken,
-    Ended,
+    JobEnded,
     JobOrder,
     Message,
     Order,
+    PipelineReady,
     Reached,
-    Ready,
     Result,
     Wrong,
 )
@@ -61,7 +61,7 @@ def do_job(open_pipeline: OpenPipeline, order: JobOrder, channel: Channel) -> No
         channel: takes the messages.
     """
 
-    def see(now: Progress) -> None:
+    def see(now: RunProgress) -> None:
         channel.send(Reached(documents=now.documents, of=now.of, quarantined=now.quarantined))
 
     try:
@@ -104,11 +104,11 @@ def _documents(order: JobOrder) -> Iterator[Document]:
             yield from read(folder.place.at(shard.part.name), format="jsonl")
 
 
-def _end_message(totals: Totals, losses: dict[str, int]) -> Ended:
+def _end_message(totals: Totals, losses: dict[str, int]) -> JobEnded:
     events = Counter(
         {code: count for kind, code, count, _ in totals.events if not is_silent(kind, code)}
     )
-    return Ended(
+    return JobEnded(
         documents=totals.documents,
         quarantined=totals.quarantined,
         reasons=dict(totals.reasons),
@@ -177,10 +177,10 @@ class ProcessWorker:
         self.close()
         self._process = self._start()
         message = self._received(self._process)
-        if isinstance(message, Failed):
+        if isinstance(message, WorkerFailed):
             self.close()
             raise WorkersError(message.message)
-        assert isinstance(message, Ready)
+        assert isinstance(message, PipelineReady)
         return message.facts
 
     def do(self, order: Order) -> Result:
@@ -196,11 +196,11 @@ class ProcessWorker:
             at, message = process.at, self._received(process)
             if isinstance(message, Working):
                 process.characters += message.characters
-            elif isinstance(message, Failed):
+            elif isinstance(message, WorkerFailed):
                 self.close()
                 raise WorkerEndedError(f"failed: {message.message}", at)
             else:
-                assert not isinstance(message, Ready)
+                assert not isinstance(message, PipelineReady)
                 return message
 
     @property
@@ -231,7 +231,7 @@ def _do_orders(open_work: OpenWork, channel: Channel) -> None:
         channel: of orders and messages.
     """
     work = open_work()
-    for order in channel.orders(ORDERS, ready=Ready(facts=work.facts)):
+    for order in channel.orders(ORDERS, ready=PipelineReady(facts=work.facts)):
         channel.send(_execute(work, order, channel))
 
 

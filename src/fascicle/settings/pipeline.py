@@ -20,7 +20,7 @@ from fascicle.settings.steps import STEPS, RecogniserStep, StepSettings
 _PIPELINE: Final = "pipeline.toml"
 
 
-class Answer(Settings, frozen=True, kw_only=True):
+class KnownAnswer(Settings, frozen=True, kw_only=True):
     """A text whose mentions are known; loading the pipeline ends with it.
 
     Attributes:
@@ -93,7 +93,7 @@ class _Head(Settings, frozen=True, kw_only=True):
     segmenter: Name = "rules@1"
     keep_cut: bool = False
     given: tuple[Literal["mentions", "sections", "abbreviations", "links"], ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[KnownAnswer, ...] = ()
     limits: Limits = field(default_factory=Limits)
     shards: Shards = field(default_factory=Shards)
 

@@ -201,7 +201,7 @@ class NameRow(NamedTuple):
     concept: str
 
 
-class NameDecision(NamedTuple):
+class RuleDecision(NamedTuple):
     """Decision of the rules about one name.
 
     Attributes:
@@ -219,7 +219,7 @@ class NameDecision(NamedTuple):
     rules: tuple[int, ...] = ()
 
 
-UNTOUCHED = NameDecision()
+UNTOUCHED = RuleDecision()
 
 
 class Curation:
@@ -252,8 +252,8 @@ class Curation:
         row: NameRow,
         *,
         without: Collection[int] = (),
-        before: NameDecision = UNTOUCHED,
-    ) -> NameDecision:
+        before: RuleDecision = UNTOUCHED,
+    ) -> RuleDecision:
         """Returns the decision about one name of a vocabulary, or about one that a rule adds.
 
         Args:
@@ -309,7 +309,7 @@ def curate_names(
     *,
     without: Collection[int] = (),
     surface: str | None = None,
-) -> Iterator[tuple[NameRow, NameDecision]]:
+) -> Iterator[tuple[NameRow, RuleDecision]]:
     """Yields each name with its decision, and then the names that rules add and no source has.
 
     Args:
@@ -375,7 +375,7 @@ class SeenNames:
             if row.surface in self._named or self._curation.fitting(row):
                 self.rows[row] = None
 
-    def decide(self, row: NameRow) -> NameDecision:
+    def decide(self, row: NameRow) -> RuleDecision:
         """Returns the decision about a name that was seen, or that a rule adds; see
         `Curation.decide`.
         """

@@ -206,7 +206,7 @@ PART: Final = 1 << 17  # characters
 _Read = Callable[[Sequence[Document]], Reading]
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class DocumentPart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a document, divided into pieces and windows.
 
     Attributes:
@@ -228,7 +228,7 @@ def can_read_in_parts(reading: ReadingSettings) -> bool:
 
 def read_in_parts(
     document: Document, reader: _Read, *, reading: ReadingSettings, size: int = PART
-) -> Iterator[Part]:
+) -> Iterator[DocumentPart]:
     """Reads a document part by part.
 
     A part ends at the end of a segment, so that sentences are packed as in the whole, and not
@@ -260,10 +260,10 @@ def read_in_parts(
                 part = _shortened(part, count)
                 break
             needed *= 2
-        yield Part(span=(before, end), reading=_moved_by(part, before, document.text))
+        yield DocumentPart(span=(before, end), reading=_moved_by(part, before, document.text))
         first, before = following, end
     if not sentences and document.text:
-        yield Part(span=(0, len(document.text)), reading=reader([bare]))
+        yield DocumentPart(span=(0, len(document.text)), reading=reader([bare]))
 
 
 def _reach(sentences: Sequence[Span], first: int, size: int) -> int:

@@ -104,7 +104,7 @@ UNKNOWN: Final = -1  # in place of a type: labels that overlap this range are un
 NONE_UNKNOWN: Final[Ints] = np.zeros((0, 2), dtype=np.int64)  # for a text with human annotation
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class HeadLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Mentions that a head can represent.
 
     Attributes:
@@ -164,7 +164,7 @@ def align(
     windows: Sequence[Window],
     *,
     types: Sequence[str],
-    limits: Limits,
+    limits: HeadLimits,
 ) -> AlignedGold:
     """Maps mentions to units.
 
@@ -206,7 +206,7 @@ def align(
     return AlignedGold(spans=spans, lost=+losses)
 
 
-def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> Ints:
+def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: HeadLimits) -> Ints:
     """Maps ranges without known labels (weak labels, see ``labelling.distant``) to units.
 
     Args:
@@ -269,7 +269,7 @@ def covered_mask(ranges: Ints, units: int) -> Bools:
 class _TargetSpans:
     """Target spans so far, the longest first."""
 
-    def __init__(self, units: int, types: int, limits: Limits) -> None:
+    def __init__(self, units: int, types: int, limits: HeadLimits) -> None:
         self.rows: list[tuple[int, int, int, bool]] = []
         self._limits = limits
         self._keys: set[tuple[int, ...]] = set()
@@ -313,7 +313,7 @@ class _TargetSpans:
 class Reach:
     """Check whether the window that keeps the middle of a span scores the span."""
 
-    def __init__(self, pieces: Pieces, windows: Sequence[Window], limits: Limits) -> None:
+    def __init__(self, pieces: Pieces, windows: Sequence[Window], limits: HeadLimits) -> None:
         """Prepares the check for one document.
 
         Args:

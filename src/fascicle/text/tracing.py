@@ -13,7 +13,7 @@ from fascicle.core.results import list_first
 from fascicle.core.wording import plural
 
 
-class Part(Protocol):
+class TracedPart(Protocol):
     """Interface of a part of a predictor, see `fascicle.text.annotator.Annotator.parts`."""
 
     @property
@@ -35,7 +35,7 @@ class Part(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class TracedChange:
     """What a part did with one mention.
 
     Attributes:
@@ -70,7 +70,7 @@ class Trace:
         notes: messages of the events of the answer.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[TracedChange, ...]
     relations: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -84,14 +84,14 @@ class Trace:
         return "\n".join([*map(str, self.changes), *self.relations, *notes])
 
 
-def trace(parts: Sequence[Part], document: Document) -> Trace:
+def trace(parts: Sequence[TracedPart], document: Document) -> Trace:
     """Lets each part answer, and compares its answer with that of the part before.
 
     Args:
         parts: from the model outwards, see `Annotator.parts`; each contains those before it.
         document: the text.
     """
-    changes, relations = list[Change](), list[str]()
+    changes, relations = list[TracedChange](), list[str]()
     before = Patch()
     for part in parts:
         (after,) = run_on_printed(part.predict, [document])
@@ -103,13 +103,17 @@ def trace(parts: Sequence[Part], document: Document) -> Trace:
     return Trace(changes=tuple(changes), relations=tuple(relations), notes=notes)
 
 
-def _compare(part: Part, before: Patch, after: Patch, document: Document) -> Iterator[Change]:
+def _compare(
+    part: TracedPart, before: Patch, after: Patch, document: Document
+) -> Iterator[TracedChange]:
     earlier = {mention.key: mention for mention in before.add}
     later = {mention.key: mention for mention in after.add}
 
-    def change(what: Literal["added", "changed", "dropped"], mention: Mention, why: str) -> Change:
+    def change(
+        what: Literal["added", "changed", "dropped"], mention: Mention, why: str
+    ) -> TracedChange:
         text = mention.text_in(document.text)
-        return Change(part=part.part, what=what, mention=mention, text=text, reason=why)
+        return TracedChange(part=part.part, what=what, mention=mention, text=text, reason=why)
 
     for key, mention in earlier.items():
         if key not in later:

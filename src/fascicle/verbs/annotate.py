@@ -62,7 +62,7 @@ class Options(
     Threads,
     Overwrite,
     shared.StrictWriting,
-    shared.Reading,
+    shared.ReadingOptions,
 ):
     """Options of ``fascicle annotate``.
 

@@ -28,7 +28,7 @@ from fascicle.verbs.options import (
     reads,
     writes,
 )
-from fascicle.verbs.shared import TYPES, Reading, read_request, type_mapping
+from fascicle.verbs.shared import TYPES, ReadingOptions, read_request, type_mapping
 from fascicle.verbs.tasks.calibrate import (
     Calibrated,
     CalibrateSettings,
@@ -48,7 +48,7 @@ _OPTIMISTIC = (
 _SHARE = number("above 0 and up to 1, such as 0.9", lambda value: 0 < value <= 1)
 
 
-class Options(Threads, Overwrite, Strict, Reading):
+class Options(Threads, Overwrite, Strict, ReadingOptions):
     """Options of ``fascicle calibrate``.
 
     In Python: ``fascicle.calibrate("runs/mine", "dev.tsv", "calibrated")``

@@ -29,7 +29,7 @@ def _weight(text: str) -> tuple[str, float]:
     return name, _not_negative(value)
 
 
-class Options(Overwrite, Strict, shared.Reading):
+class Options(Overwrite, Strict, shared.ReadingOptions):
     """Options of ``fascicle concepts``.
 
     In Python: ``fascicle.graph.concepts.write_concepts(fascicle.read("annotated.jsonl"),

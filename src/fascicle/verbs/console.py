@@ -57,7 +57,7 @@ def explain_missing_extra(extra: str) -> Iterator[None]:
         raise MissingExtraError(extra, name) from None
 
 
-class Steps:
+class StepProgress:
     """Progress by steps: on a terminal a line that changes, in a log a line now and then."""
 
     def __init__(self) -> None:

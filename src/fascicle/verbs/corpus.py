@@ -42,7 +42,7 @@ class Stats(Strict, shared.ReadingAs):
     json: bool = option("--json")
 
 
-class Convert(shared.Beside, shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
+class Convert(shared.Beside, shared.Colour, Overwrite, shared.StrictWriting, shared.ReadingOptions):
     """Write corpora in another format.
 
     In Python: ``fascicle.write("corpus.jsonl", fascicle.read("corpus.tsv"))``

@@ -43,8 +43,7 @@ from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest
 
 if TYPE_CHECKING:
     from fascicle.formats.account import EventCounts
-    from fascicle.verbs.tasks.report import GateResult, ReportRequest
-    from fascicle.verbs.tasks.report import Report as EvaluationReport
+    from fascicle.verbs.tasks.report import EvaluationReport, GateResult, ReportRequest
 
 _FELL_SHORT: Final = 4  # exit code
 _REPORT: Final = (
@@ -93,7 +92,7 @@ class Links:
     prefix: list[str] = option("--prefix TYPE=PREFIX ...")
 
 
-class Report:
+class ReportOptions:
     """Options of the report, which a file holds in addition to the scores.
 
     Attributes:
@@ -153,7 +152,14 @@ class Formats:
 
 
 class Options(
-    Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, declared.Columns
+    Links,
+    ReportOptions,
+    Model,
+    Threads,
+    Overwrite,
+    Formats,
+    shared.ReadingDetails,
+    declared.Columns,
 ):
     """Options of ``fascicle evaluate``.
 

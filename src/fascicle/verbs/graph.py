@@ -18,7 +18,7 @@ from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import Overwrite, Strict, call, option, reads, writes
 
 
-class Options(Overwrite, Strict, shared.Reading):
+class Options(Overwrite, Strict, shared.ReadingOptions):
     """Options of ``fascicle graph``.
 
     In Python: ``fascicle.graph.kgx.write_graph(fascicle.read("annotated.jsonl"), "graph")``

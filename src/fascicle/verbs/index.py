@@ -24,7 +24,7 @@ from fascicle.terms.pack.sets import vocabulary_order
 from fascicle.terms.pack.stats import stats_lines as stats_lines
 from fascicle.terms.pack.why import explanation_lines as why_lines
 from fascicle.terms.sources.drafts import SourceReport
-from fascicle.verbs.console import Steps, Tally, with_progress
+from fascicle.verbs.console import StepProgress, Tally, with_progress
 from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import Declared, Overwrite, call, fills, option, positive, reads, writes
 from fascicle.verbs.shared import ReadingAs, read_request
@@ -108,7 +108,7 @@ class Fetch(Overwrite):
     seconds: int = option("--seconds N", positive, default=7_200)
 
 
-class Stats(Declared):
+class CountPack(Declared):
     """Count concepts, names, types and sources of a pack.
 
     In Python: ``fascicle.verbs.tasks.index.stats("pack")``
@@ -121,7 +121,7 @@ class Stats(Declared):
     json: bool = option("--json")
 
 
-class Verify(Stats):
+class VerifyPack(CountPack):
     """Read a whole pack, and check every hash and every range.
 
     In Python: ``fascicle.verbs.tasks.index.verify("pack")``
@@ -146,7 +146,7 @@ class Why(Declared):
     json: bool = option("--json")
 
 
-class Sets(Stats):
+class Sets(CountPack):
     """List concepts of several vocabularies that are the same, with the evidence.
 
     In Python: ``fascicle.verbs.tasks.index.sets("pack")``
@@ -173,7 +173,7 @@ class Diff(ReadingAs):
     json: bool = option("--json")
 
 
-class Export(Overwrite):
+class ExportPack(Overwrite):
     """Write the names of a pack as a table.
 
     In Python: ``fascicle.verbs.tasks.index.export("pack", "names.tsv")``
@@ -213,7 +213,7 @@ def _run_build(args: Build) -> int:
         lambda: SourceReport(labels=None if limit is None else [])
     )
     findings: list[RuleProblem] = []
-    steps = Steps()
+    steps = StepProgress()
     if limit is not None:
         Inputs.of(listed_files(args.sources)).refuse(limit)
         check_target(limit, overwrite=args.overwrite)
@@ -241,7 +241,7 @@ def _run_extend(args: Extend) -> int:
     """Extends a pack; returns the exit code."""
     reports: dict[str, SourceReport] = {}
     findings: list[RuleProblem] = []
-    steps = Steps()
+    steps = StepProgress()
     with closing(steps):
         built = call(extend, args, told=steps.see, reports=reports, findings=findings)
     _say_read(reports, all_lines=args.verbose)
@@ -296,13 +296,13 @@ def _say_rules(findings: Sequence[RuleProblem], *, all_lines: bool) -> None:
         )
 
 
-def _run_stats(args: Stats) -> int:
+def _run_stats(args: CountPack) -> int:
     """Prints counts; returns the exit code."""
     statistics = stats(args.pack)
     return emit(msgspec.to_builtins(statistics), stats_lines(statistics), as_json=args.json)
 
 
-def _run_verify(args: Verify) -> int:
+def _run_verify(args: VerifyPack) -> int:
     """Verifies a pack; returns the exit code."""
     verified = verify(args.pack)
     line = (
@@ -367,7 +367,7 @@ def _run_diff(args: Diff) -> int:
     return tally.end()
 
 
-def _run_export(args: Export) -> int:
+def _run_export(args: ExportPack) -> int:
     """Writes the table; returns the exit code."""
     count = export(args.pack, args.output, silent=args.silent, overwrite=args.overwrite)
     if args.output != STDIN:
@@ -398,11 +398,11 @@ COMMANDS = {
     "build": (Build, _run_build),
     "extend": (Extend, _run_extend),
     "fetch": (Fetch, _run_fetch),
-    "stats": (Stats, _run_stats),
-    "verify": (Verify, _run_verify),
+    "stats": (CountPack, _run_stats),
+    "verify": (VerifyPack, _run_verify),
     "why": (Why, _run_why),
     "sets": (Sets, _run_sets),
     "diff": (Diff, _run_diff),
-    "export": (Export, _run_export),
+    "export": (ExportPack, _run_export),
     "curate": (Curate, _run_curate),
 }

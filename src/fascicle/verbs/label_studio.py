@@ -25,7 +25,7 @@ from fascicle.verbs.console import Tally, explain_missing_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Strict, option, reads, writes
 from fascicle.verbs.shared import (
-    Reading,
+    ReadingOptions,
     StrictWriting,
     counted_documents,
     output_format,
@@ -259,7 +259,7 @@ def _view(labels: Iterable[str], relations: Iterable[str]) -> str:
     )
 
 
-class Push(Strict, Reading):
+class Push(Strict, ReadingOptions):
     """Send documents to a new project: gold as annotations, other layers as predictions.
 
     In Python: ``fascicle.verbs.label_studio.push(fascicle.read("corpus.jsonl"), "my project",

@@ -134,7 +134,7 @@ _LINKER = (
 )
 
 
-class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
+class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.ReadingOptions):
     """Options of ``fascicle link``.
 
     In Python: ``fascicle.link(fascicle.read("found.jsonl"), linker="linker", pack="pack")``

@@ -24,10 +24,10 @@ from fascicle.linking.gold import Memory, with_pack_types
 from fascicle.linking.index import MANIFEST, NameIndex, write_index
 from fascicle.linking.opening import linker_folders, write_several
 from fascicle.terms.pack.pack import Pack
-from fascicle.verbs.console import Steps, Tally
+from fascicle.verbs.console import StepProgress, Tally
 from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import Overwrite, option, reads, writes
-from fascicle.verbs.shared import Reading, counted_documents, read_request
+from fascicle.verbs.shared import ReadingOptions, counted_documents, read_request
 
 _Told = Callable[[str, int], None]
 
@@ -181,7 +181,7 @@ def _copy_index(source: Path, folder: Path, pack: Pack) -> None:
         shutil.copyfile(source / name, folder / name)
 
 
-class Fit(Overwrite, Reading):
+class Fit(Overwrite, ReadingOptions):
     """Index a pack, and fit a ranker to texts with links.
 
     In Python: ``fascicle.verbs.linker.fit_folder("pack", "linker",
@@ -210,7 +210,7 @@ class Fit(Overwrite, Reading):
 def _run_fit(args: Fit) -> int:
     """Fits the linker; returns the exit code."""
     tally = Tally()
-    steps = Steps()
+    steps = StepProgress()
     with closing(steps):
         manifests = fit_folder(
             args.packs,

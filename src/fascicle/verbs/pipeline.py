@@ -62,7 +62,7 @@ def check(path: str | os.PathLike[str]) -> CheckedPipeline:
         )
 
 
-class Show:
+class ShowPipeline:
     """Print a pipeline with every default.
 
     In Python: ``fascicle.verbs.pipeline.show("pipeline.toml")``
@@ -74,7 +74,7 @@ class Show:
     pipeline: str = option("PIPELINE", reads)
 
 
-class Check(Show):
+class CheckPipeline(ShowPipeline):
     """Open a pipeline, and test its rules and its known answers, without reading texts.
 
     In Python: ``fascicle.verbs.pipeline.check("pipeline.toml")``
@@ -86,13 +86,13 @@ class Check(Show):
     json: bool = option("--json")
 
 
-def _run_show(args: Show) -> int:
+def _run_show(args: ShowPipeline) -> int:
     """Prints a pipeline; returns the exit code."""
     sys.stdout.write(show(args.pipeline))
     return 0
 
 
-def _run_check(args: Check) -> int:
+def _run_check(args: CheckPipeline) -> int:
     """Checks a pipeline; returns the exit code."""
     checked = check(args.pipeline)
     steps = (
@@ -109,6 +109,6 @@ def _run_check(args: Check) -> int:
 
 
 COMMANDS = {
-    "show": (Show, _run_show),
-    "check": (Check, _run_check),
+    "show": (ShowPipeline, _run_show),
+    "check": (CheckPipeline, _run_check),
 }

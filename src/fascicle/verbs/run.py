@@ -11,25 +11,24 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.progress import Progress as Shown
-from fascicle.core.progress import progress
+from fascicle.core.progress import Progress, progress
 from fascicle.core.wording import plural
 from fascicle.formats.catalogue import PARTS
 from fascicle.formats.losses import describe_loss
 from fascicle.formats.sources import left_out_notes
 from fascicle.loading import DEFAULT_MODEL
 from fascicle.pipeline.running.report import Totals
-from fascicle.pipeline.running.run import Progress
+from fascicle.pipeline.running.run import RunProgress
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say, say_notes
 from fascicle.verbs.options import FormatNames, Strict, call, fills, option, positive, reads
-from fascicle.verbs.shared import AllChoices, Reading, choices_of, read_request
+from fascicle.verbs.shared import AllChoices, ReadingOptions, choices_of, read_request
 from fascicle.verbs.tasks.run import run as run_pipeline
 
 _QUARANTINED: Final = 3  # exit code
 
 
-class Options(AllChoices, Strict, Reading):
+class Options(AllChoices, Strict, ReadingOptions):
     """Options of ``fascicle run``.
 
     In Python: ``fascicle.verbs.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml",
@@ -114,7 +113,7 @@ def print_account(
     return _QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)
 
 
-def _see(bar: Shown, now: Progress) -> None:
+def _see(bar: Progress, now: RunProgress) -> None:
     rate = f"{now.characters_per_second / 1e6:.2f} MB/s by {plural(now.workers, 'worker')}"
     note = f"{rate}, {now.quarantined:,} in quarantine" if now.quarantined else rate
     bar.see(now.documents, now.characters, now.of_characters, note=note)

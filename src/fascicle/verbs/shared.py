@@ -84,7 +84,7 @@ class ReadingDetails(Declared):
     where: list[str] = option("--where FIELD=VALUE ...")
 
 
-class Reading(ReadingDetails):
+class ReadingOptions(ReadingDetails):
     """Options for reading files.
 
     Attributes:

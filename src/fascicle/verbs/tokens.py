@@ -39,7 +39,7 @@ class Add(Withdraw):
     role: str = option("--role", choices=get_args(Role), default="curator")
 
 
-class Ls:
+class ListTokens:
     """List the tokens: whose they are, their roles, and when they were made.
 
     In Python: ``fascicle.serving.tokens.read_tokens("tokens.json")``
@@ -65,11 +65,15 @@ def _run_withdraw(args: Withdraw) -> int:
     return 0
 
 
-def _run_ls(args: Ls) -> int:
+def _run_ls(args: ListTokens) -> int:
     """Lists tokens; returns the exit code."""
     for token in read_tokens(args.path):
         sys.stdout.write(f"{token.name}\t{token.role}\t{token.made}\n")
     return 0
 
 
-COMMANDS = {"add": (Add, _run_add), "withdraw": (Withdraw, _run_withdraw), "ls": (Ls, _run_ls)}
+COMMANDS = {
+    "add": (Add, _run_add),
+    "withdraw": (Withdraw, _run_withdraw),
+    "ls": (ListTokens, _run_ls),
+}

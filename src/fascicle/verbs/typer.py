@@ -167,7 +167,7 @@ class Train(train.Options):
     """
 
 
-class Predict(Threads, Strict, Overwrite, shared.Reading):
+class Predict(Threads, Strict, Overwrite, shared.ReadingOptions):
     """Predict types of given spans, or find mentions.
 
     In Python: ``fascicle.verbs.typer.type_spans("runs/typer", "texts/")``

@@ -27,7 +27,7 @@ from fascicle.evaluation.doctor.checks.reach import (
 from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.runtime.decoding.tagger import tag_runs
 from fascicle.runtime.places import find_model
-from fascicle.settings.folders.manifest import Decision, Manifest, read_manifest
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision, read_manifest
 from fascicle.settings.heads import (
     HEADS,
     AnyHead,
@@ -38,7 +38,7 @@ from fascicle.settings.heads import (
 )
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.targets import Limits
+from fascicle.text.targets import HeadLimits
 
 UNITS = 5
 ROWS = st.sets(
@@ -89,14 +89,16 @@ def test_types_that_do_not_compete_are_lost_one_by_one(rows: set[Row], separates
         pairs = ((a, b) for a, b in combinations(chosen, 2) if a[2] == b[2])
         return all(a[1] + gap <= b[0] or b[1] + gap <= a[0] for a, b in pairs)
 
-    lost = lost_together(rows, [(0, UNITS)], Limits(across_types=True, separates=separates))
+    lost = lost_together(rows, [(0, UNITS)], HeadLimits(across_types=True, separates=separates))
     sizes = [
         n
         for n in range(len(rows) + 1)
         if any(allowed(chosen) for chosen in combinations(sorted(rows), n))
     ]
     assert len(rows) - lost.total() == max(sizes)
-    assert lost_together(rows, [(0, UNITS)], Limits(nested=True, across_types=True)).total() == 0
+    assert (
+        lost_together(rows, [(0, UNITS)], HeadLimits(nested=True, across_types=True)).total() == 0
+    )
 
 
 TEXT = "acute renal failure with pain pain in ratpancreas. Aspirin helps."
@@ -111,7 +113,7 @@ WORDS = {
 
 def manifest(head: AnyHead) -> Manifest:
     shipped = read_manifest(find_model("biomed"))
-    decision = Decision(answer="h", decoding=head.decoding)
+    decision = ScoreDecision(answer="h", decoding=head.decoding)
     reading = ReadingSettings(unit="sentence", max_length=64)
     values = {
         "reading": reading,
@@ -201,6 +203,6 @@ def test_the_value_for_json() -> None:
 
 
 def test_every_family_has_limits() -> None:
-    assert all(isinstance(head_limits(kind()), Limits) for kind in HEADS.values())
+    assert all(isinstance(head_limits(kind()), HeadLimits) for kind in HEADS.values())
     with pytest.raises(ModelError, match="HeadSettings"):
         head_limits(HeadSettings())

@@ -21,7 +21,7 @@ from fascicle.errors import InputError, RecipeError
 from fascicle.formats.weak_labels import read_entries
 from fascicle.pipeline.adapters.llm_step import LlmSettings, LlmStep, find_name_places
 from fascicle.pipeline.loading import open_pipeline
-from fascicle.pipeline.process import ProcessStep
+from fascicle.pipeline.process import ProgramStep
 from fascicle.text.segment import segmenter
 from fascicle.verbs.tasks.label import label
 
@@ -283,7 +283,7 @@ def test_in_a_pipeline_it_runs_in_a_process_of_its_own_and_one_bad_document_is_s
     )
     errors: list[InputError] = []
     with open_pipeline(pipeline) as opened:
-        assert isinstance(opened.steps[-1], ProcessStep)
+        assert isinstance(opened.steps[-1], ProgramStep)
         good = list(opened.stream(["Aspirin.", "Aspirin!", "No Aspirin."], aside=errors.append))
     assert [[(one.text, one.source) for one in document] for document in good] == [
         [("Aspirin", "gpt")]

@@ -25,9 +25,9 @@ from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running import run as running
 from fascicle.pipeline.running.folder import SUCCESS, RunFolder
 from fascicle.pipeline.running.parts import expand_runs
-from fascicle.pipeline.running.records import Done, FileFacts
+from fascicle.pipeline.running.records import MarkerFile, ShardMarker
 from fascicle.pipeline.running.report import current_quarantine, suspects
-from fascicle.pipeline.running.run import Progress, Run, default_workers
+from fascicle.pipeline.running.run import Run, RunProgress, default_workers
 from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards
 from fascicle.verbs.tasks.run import list_quarantined
@@ -296,7 +296,7 @@ def test_progress_says_how_many_workers_there_are(
     written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "default_workers", lambda limits, *, apart: 2)
-    seen: list[Progress] = []
+    seen: list[RunProgress] = []
     path = written(TEXTS)
     run_of([path], tmp_path / "out", workers=None).do(progress=seen.append)
     assert {now.workers for now in seen} == {2}
@@ -450,9 +450,9 @@ def test_options_of_reading_reach_the_workers(tmp_path: Path) -> None:
     )
 
 
-def marker(shard: int, mentions: dict[str, int], characters: int = 2_000_000) -> Done:
-    facts = FileFacts(name="part", size=0, sha256="")
-    return Done(
+def marker(shard: int, mentions: dict[str, int], characters: int = 2_000_000) -> ShardMarker:
+    facts = MarkerFile(name="part", size=0, sha256="")
+    return ShardMarker(
         shard=f"{shard:05d}",
         documents=1,
         done=1,
@@ -580,7 +580,7 @@ def test_progress_counts_documents_of_shards_that_are_on_their_way(
     seen: list[tuple[int, int]] = []
     is_seen = tmp_path / "seen"
 
-    def progress(now: Progress) -> None:
+    def progress(now: RunProgress) -> None:
         seen.append((now.documents, now.characters))
         if now.documents:
             is_seen.touch()

@@ -16,7 +16,7 @@ from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running import plan
 from fascicle.pipeline.running.folder import SAVED
 from fascicle.pipeline.running.places import LocalPlace
-from fascicle.pipeline.running.records import Done, Shard
+from fascicle.pipeline.running.records import Shard, ShardMarker
 from fascicle.pipeline.running.shard_worker import OpenWorker
 from fascicle.settings.pipeline import Limits, Shards
 
@@ -54,7 +54,9 @@ class Here:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
+    def run(
+        self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]
+    ) -> Iterator[ShardMarker]:
         worker = self._open()
         for shard in shards:
             yield worker.process(shard)

@@ -21,7 +21,7 @@ from fascicle.formats.files import latest
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running.folder import SUCCESS
 from fascicle.pipeline.running.plan import replaced_documents
-from fascicle.pipeline.running.records import Done, Entry, Shard
+from fascicle.pipeline.running.records import Entry, Shard, ShardMarker
 from fascicle.pipeline.running.run import Run
 from fascicle.pipeline.running.shard_worker import OpenWorker, ShardReader
 from fascicle.settings.pipeline import Limits, Shards
@@ -52,7 +52,9 @@ class Here:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
+    def run(
+        self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]
+    ) -> Iterator[ShardMarker]:
         worker = self._open()
         for shard in shards:
             tick(0, 0)

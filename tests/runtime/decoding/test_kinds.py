@@ -43,7 +43,7 @@ from fascicle.settings.heads import (
 )
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
-from fascicle.text.targets import Limits
+from fascicle.text.targets import HeadLimits
 from fascicle.text.windows import Batch
 
 
@@ -67,7 +67,7 @@ def test_every_family_has_a_whole_record(family: str) -> None:
     record, manifest = KINDS[HEADS[family]], manifest_of(head)
     assert all(getattr(record, field.name) for field in fields(HeadKind) if field.name != "tags")
     assert (record.tags is None) == head_limits(head).of_spans
-    assert isinstance(head_limits(head), Limits)
+    assert isinstance(head_limits(head), HeadLimits)
     assert isinstance(head.needs, Needs)
     assert probability_definition(manifest) in get_args(Definition)
     assert make_decoder(manifest).decide([], []) == []

@@ -32,8 +32,8 @@ from fascicle.training.experiments.results import (
     EpochEnded,
     Failed,
     GridEvent,
+    GridTask,
     Postponed,
-    Task,
 )
 
 Maker = Callable[..., Recipe]
@@ -333,7 +333,7 @@ def child(task, channel):
 @pytest.fixture
 def task_of(
     tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Task]:
+) -> Callable[..., GridTask]:
     """Makes tasks whose processes do what their names say, in place of training."""
     modules = tmp_path / "modules"
     modules.mkdir()
@@ -343,9 +343,9 @@ def task_of(
     monkeypatch.setattr(grid_queue, "start", children.child)
     recipe = tiny_recipe()
 
-    def make(run: str, **more: Any) -> Task:
+    def make(run: str, **more: Any) -> GridTask:
         folder = tmp_path / "runs" / run
-        return Task(
+        return GridTask(
             run=run,
             recipe=recipe,
             portable=recipe,
@@ -367,7 +367,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-TaskOf = Callable[..., Task]
+TaskOf = Callable[..., GridTask]
 
 
 def test_each_run_has_its_process_and_its_end(task_of: TaskOf, tmp_path: Path) -> None:
@@ -454,7 +454,7 @@ def test_closing_the_queue_ends_its_processes(task_of: TaskOf, tmp_path: Path) -
 
 
 def run_folder(
-    task: Task, *, seconds: float, cost: float | None = None, complete: bool = False
+    task: GridTask, *, seconds: float, cost: float | None = None, complete: bool = False
 ) -> None:
     task.folder.mkdir(parents=True)
     lines = [{"epoch": epoch, "seconds": seconds * (epoch == 4)} for epoch in (1, 2, 3, 4)]
@@ -469,7 +469,7 @@ def run_folder(
         (task.folder / "scores.json").write_text("{}", encoding="utf-8")
 
 
-def ends(tasks: list[Task]) -> list[GridEvent]:
+def ends(tasks: list[GridTask]) -> list[GridEvent]:
     return [event for event in run_tasks(tasks) if not isinstance(event, EpochEnded)]
 
 

@@ -31,16 +31,16 @@ from fascicle.training.experiments.results import (
     EpochEnded,
     Failed,
     GridEvent,
+    GridTask,
     Postponed,
     RunNote,
-    Task,
     read_result,
 )
 from fascicle.training.experiments.worker import is_disk_full, perform
 from fascicle.training.run import run_recipe
 
 Maker = Callable[..., Recipe]
-MakeTask = Callable[..., Task]
+MakeTask = Callable[..., GridTask]
 LABELS = {"grid": "g", "tier": "smoke", "corpus": "toy", "system": "softmax", "variant": ""}
 
 
@@ -51,7 +51,7 @@ def recipe(tiny_recipe: Maker, toy_corpus: Path) -> Recipe:
 
 @pytest.fixture
 def make_task(recipe: Recipe, tmp_path: Path) -> MakeTask:
-    def make(given: Recipe = recipe, **more: Any) -> Task:
+    def make(given: Recipe = recipe, **more: Any) -> GridTask:
         defaults: dict[str, Any] = {
             "run": "tiny-s1",
             "recipe": given,
@@ -61,12 +61,12 @@ def make_task(recipe: Recipe, tmp_path: Path) -> MakeTask:
             "folder": tmp_path / "runs" / "tiny-s1",
             "results": tmp_path / "results",
         }
-        return Task(**{**defaults, **more})
+        return GridTask(**{**defaults, **more})
 
     return make
 
 
-def events_of(task: Task) -> list[GridEvent]:
+def events_of(task: GridTask) -> list[GridEvent]:
     events: list[GridEvent] = []
     perform(task, events.append)
     return events

@@ -25,7 +25,7 @@ from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.settings.heads import HeadSettings
 from fascicle.settings.types import TypeDescriptions
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.targets import NONE_UNKNOWN, Limits
+from fascicle.text.targets import NONE_UNKNOWN, HeadLimits
 from fascicle.text.windows import FEATURES, Window
 
 IGNORED = -100
@@ -61,7 +61,7 @@ class Head(nn.Module, ABC):
     mentions.
     """
 
-    limits: Limits
+    limits: HeadLimits
     axes: Mapping[str, tuple[str, ...]]
     scheme: TagScheme | None = None  # of a tagger
     imitates: ClassVar[bool] = False

@@ -4,8 +4,8 @@ matrix products.
 A span is read from its own first word, with a zero state: the forward state after ``t`` words
 depends on these words alone. So spans with a common beginning share their states, and likewise from
 the end for the backward direction. States are computed once for each node of the tree of all
-beginnings (`Tree`), level by level, and the products with the input weights once for each distinct
-word. Every state, and every gradient, is that of the plain recurrence.
+beginnings (`PrefixTree`), level by level, and the products with the input weights once for each
+distinct word. Every state, and every gradient, is that of the plain recurrence.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fascicle.core.arrays import Ints
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Tree:
+class PrefixTree:
     """Tree of the distinct beginnings of sequences.
 
     Attributes:
@@ -41,9 +41,9 @@ class Tree:
     parents: Sequence[Tensor]
     node: Tensor
 
-    def to(self, device: torch.device) -> Tree:
+    def to(self, device: torch.device) -> PrefixTree:
         """Returns the tree on another device."""
-        return Tree(
+        return PrefixTree(
             sizes=self.sizes,
             words=self.words.to(device),
             continued=[tensor.to(device) for tensor in self.continued],
@@ -62,8 +62,8 @@ class SpanBatch:
         by_width: for each width that occurs: the width, and the indices of its spans, ``[n_w]``.
     """
 
-    forward: Tree
-    backward: Tree
+    forward: PrefixTree
+    backward: PrefixTree
     by_width: Sequence[tuple[int, Tensor]]
 
     def to(self, device: torch.device) -> SpanBatch:
@@ -90,7 +90,7 @@ def span_batch(words: Ints, lengths: Ints) -> SpanBatch:
     )
 
 
-def _tree(words: Ints, lengths: Ints) -> Tree:
+def _tree(words: Ints, lengths: Ints) -> PrefixTree:
     base = int(words.max(initial=0)) + 1
     node = np.zeros(words.shape, dtype=np.int64)
     # place of each sequence's beginning in the level before
@@ -105,7 +105,7 @@ def _tree(words: Ints, lengths: Ints) -> Tree:
         levels.append(keys % base)
         before.append(keys // base)
     links = [np.unique(parents, return_inverse=True) for parents in before[1:]]
-    return Tree(
+    return PrefixTree(
         sizes=list(map(len, levels)),
         words=torch.from_numpy(np.concatenate(levels)),
         continued=[torch.from_numpy(distinct) for distinct, _ in links],
@@ -163,7 +163,7 @@ class SpanReader(nn.Module):
         order = torch.cat([rows for _, rows in batch.by_width])
         return torch.cat(vectors).index_select(0, torch.argsort(order))
 
-    def _states(self, table: Tensor, tree: Tree, name: str) -> Tensor:
+    def _states(self, table: Tensor, tree: PrefixTree, name: str) -> Tensor:
         """Computes the states of every node of a tree, level after level, ``[nodes, hidden]``."""
         w_in, w_hidden, b_in, b_hidden = (
             getattr(self.lstm, f"{part}_{name}")

@@ -19,12 +19,12 @@ from fascicle.errors import InputError, OutputError
 from fascicle.pipeline.running.places import is_run_file, open_place
 from fascicle.pipeline.running.records import (
     SCHEMA,
-    Done,
     Entry,
-    FileFacts,
-    Manifest,
+    MarkerFile,
     Quarantined,
+    RunManifest,
     Shard,
+    ShardMarker,
 )
 
 MANIFEST: Final = "manifest.json"
@@ -112,13 +112,13 @@ class RunFolder:
             for record in records:
                 stream.write(msgspec.json.encode(record) + b"\n")
 
-    def facts(self, name: str) -> FileFacts:
+    def facts(self, name: str) -> MarkerFile:
         """Returns name, size and hash of a file, read from the place where it is kept."""
         with self.place.opened(name) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            return FileFacts(name=name, size=stream.tell(), sha256=digest)
+            return MarkerFile(name=name, size=stream.tell(), sha256=digest)
 
-    def manifest(self, name: str = MANIFEST) -> Manifest:
+    def manifest(self, name: str = MANIFEST) -> RunManifest:
         """Reads the manifest of the run.
 
         Args:
@@ -127,7 +127,7 @@ class RunFolder:
         Raises:
             OutputError: there is no run, it is damaged, or of another version.
         """
-        (manifest,) = self._read_records([name], Manifest)
+        (manifest,) = self._read_records([name], RunManifest)
         if manifest.fascicle_run != SCHEMA:
             raise OutputError(
                 f"{self.name} is a run of the form {manifest.fascicle_run}; this release reads the "
@@ -137,14 +137,14 @@ class RunFolder:
             )
         return manifest
 
-    def done(self, shards: Iterable[Shard]) -> Iterator[Done]:
+    def done(self, shards: Iterable[Shard]) -> Iterator[ShardMarker]:
         """Yields the markers of finished shards, in order; a marker whose part is missing does
         not count.
         """
         sizes = self.place.sizes()
         begun = {name: shard for shard in shards if (name := f"done-{shard.name}.json") in sizes}
         for shard, marker in zip(
-            begun.values(), self._read_records(list(begun), Done), strict=True
+            begun.values(), self._read_records(list(begun), ShardMarker), strict=True
         ):
             files = [facts for facts in (marker.part, marker.quarantine) if facts is not None]
             if marker.left_out == shard.left_out and all(
@@ -152,7 +152,7 @@ class RunFolder:
             ):
                 yield marker
 
-    def unchanged(self, markers: Iterable[Done]) -> Iterator[Done]:
+    def unchanged(self, markers: Iterable[ShardMarker]) -> Iterator[ShardMarker]:
         """Yields the markers whose files are intact; others are removed, and the proof before
         them.
         """
@@ -165,7 +165,7 @@ class RunFolder:
                     else:
                         self.place.remove([SUCCESS, f"done-{marker.shard}.json"])
 
-    def is_whole(self, marker: Done) -> bool:
+    def is_whole(self, marker: ShardMarker) -> bool:
         """True if the files of a marker have the sizes and hashes that it records."""
         try:
             return all(
@@ -189,7 +189,7 @@ class RunFolder:
         name = f"done-{shard.name}.json"
         if not shard.left_out or not self.content(name):
             return {}, False
-        (marker,) = self._read_records([name], Done)
+        (marker,) = self._read_records([name], ShardMarker)
         try:
             with self.place.opened(marker.part.name) as stream:
                 lines = stream.readlines()
@@ -205,11 +205,11 @@ class RunFolder:
             document.id: document for document in map(codec.decode, lines)
         }, not marker.quarantined
 
-    def retries(self) -> list[Done]:
+    def retries(self) -> list[ShardMarker]:
         """Returns the markers of retries, in order."""
         return list(
             self._read_records(
-                sorted(name for name in self.place.sizes() if _RETRY.fullmatch(name)), Done
+                sorted(name for name in self.place.sizes() if _RETRY.fullmatch(name)), ShardMarker
             )
         )
 
@@ -297,7 +297,7 @@ class SavedResults:
     They hold the results of the steps, so the part has the same bytes with and without them.
     """
 
-    def __init__(self, folder: RunFolder, shard: Shard, manifest: Manifest) -> None:
+    def __init__(self, folder: RunFolder, shard: Shard, manifest: RunManifest) -> None:
         """Reads nothing yet.
 
         Args:

@@ -30,9 +30,9 @@ from fascicle.pipeline.running.records import (
     VERSIONS,
     DocumentState,
     Entry,
-    Manifest,
-    Piece,
+    InputRange,
     Quarantined,
+    RunManifest,
     Shard,
 )
 from fascicle.settings.pipeline import Shards
@@ -200,7 +200,7 @@ class _Building:
 
     def _begin(self) -> None:
         self.count, self._characters = 0, 0
-        self._pieces: list[Piece] = []
+        self._pieces: list[InputRange] = []
         self._renamed: dict[str, str] = {}
         self._hash = hashlib.sha256()
 
@@ -219,7 +219,7 @@ class _Building:
             last = self._pieces[-1]
             self._pieces[-1] = replace(last, count=last.count + 1)
         else:
-            self._pieces.append(Piece(input=name, first=at, count=1))
+            self._pieces.append(InputRange(input=name, first=at, count=1))
         if any(event.code == "duplicate-id" for event in document.events):
             self._renamed[str(self.count)] = document.id
         self._hash.update(codec.encode(document))
@@ -285,8 +285,13 @@ def states_of_inputs(paths: Sequence[str]) -> list[str]:
 
 
 def extend_manifest(
-    folder: RunFolder, manifest: Manifest, inputs: Sequence[str], settings: Shards, *, latest: bool
-) -> Manifest:
+    folder: RunFolder,
+    manifest: RunManifest,
+    inputs: Sequence[str],
+    settings: Shards,
+    *,
+    latest: bool,
+) -> RunManifest:
     """Plans the inputs that a manifest does not have yet.
 
     The folder gets the history of the new documents, and those that could not be read. Neither is
@@ -329,7 +334,12 @@ def extend_manifest(
 
 
 def _plan_new(
-    folder: RunFolder, manifest: Manifest, inputs: Sequence[str], settings: Shards, *, latest: bool
+    folder: RunFolder,
+    manifest: RunManifest,
+    inputs: Sequence[str],
+    settings: Shards,
+    *,
+    latest: bool,
 ) -> tuple[list[Shard], list[_Unread]]:
     """Plans new inputs, and writes the history of their documents."""
     with folder.place.written(HISTORY.format(manifest.plans)) as stream:

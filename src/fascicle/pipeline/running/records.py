@@ -61,7 +61,7 @@ class DocumentState(NamedTuple):
     place: int
 
 
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
+class InputRange(msgspec.Struct, frozen=True, kw_only=True):
     """Consecutive documents of one input.
 
     Attributes:
@@ -88,7 +88,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[InputRange, ...]
     characters: int
     sha256: str
     renamed: dict[str, str] = msgspec.field(default_factory=dict)
@@ -114,7 +114,7 @@ class Shard(msgspec.Struct, frozen=True, kw_only=True):
         return self.kept([piece.input for piece in self.pieces for _ in range(piece.count)])
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     """Manifest of a run: pipeline, options, inputs and shards; only an update changes it.
 
     Attributes:
@@ -149,7 +149,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return self.unread + sum(shard.count for shard in self.shards)
 
 
-class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
+class MarkerFile(msgspec.Struct, frozen=True, kw_only=True):
     """Name, size and hash of a file in a marker.
 
     Attributes:
@@ -163,7 +163,7 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True):
+class ShardMarker(msgspec.Struct, frozen=True, kw_only=True):
     """Marker of a finished shard.
 
     Attributes:
@@ -194,8 +194,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     done: int
     quarantined: int
     characters: int
-    part: FileFacts
-    quarantine: FileFacts | None
+    part: MarkerFile
+    quarantine: MarkerFile | None
     mentions: dict[str, int]
     names: dict[str, int]
     links: dict[str, int]

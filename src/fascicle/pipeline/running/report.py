@@ -24,11 +24,11 @@ from fascicle.pipeline.running.folder import UNREAD, RunFolder
 from fascicle.pipeline.running.records import (
     HASH_BYTES,
     NOTHING,
-    Done,
-    Manifest,
-    Piece,
+    InputRange,
     Quarantined,
+    RunManifest,
     Shard,
+    ShardMarker,
     check_path,
     documents_sha256,
     most_common_names,
@@ -84,7 +84,7 @@ class Distinct:
 _RETRY: Final = "retry-{:04d}"
 
 
-def current_quarantine(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
+def current_quarantine(folder: RunFolder, manifest: RunManifest) -> dict[str, Quarantined]:
     """Returns the records of all documents in quarantine, by id, without those that a later retry
     has processed.
 
@@ -119,7 +119,7 @@ def _tried(folder: RunFolder, name: str) -> list[str]:
         return [codec.decode(line).id for line in stream]
 
 
-def find_quarantined(folder: RunFolder, manifest: Manifest, identifier: str) -> Quarantined:
+def find_quarantined(folder: RunFolder, manifest: RunManifest, identifier: str) -> Quarantined:
     """Returns the record of one document.
 
     Raises:
@@ -138,12 +138,12 @@ def find_quarantined(folder: RunFolder, manifest: Manifest, identifier: str) -> 
 
 def plan_retry(
     folder: RunFolder,
-    manifest: Manifest,
+    manifest: RunManifest,
     *,
     only: Collection[str],
     made_by: dict[str, str],
     pipeline: str,
-) -> Manifest | None:
+) -> RunManifest | None:
     """Writes the documents to retry as the input of a shard of their own.
 
     Args:
@@ -194,7 +194,7 @@ def _write_shard(folder: RunFolder, documents: Sequence[Document], *, name: str)
     path = folder.place.at(f"{name}.jsonl")
     return Shard(
         name=name,
-        pieces=(Piece(input=path, first=0, count=len(documents)),),
+        pieces=(InputRange(input=path, first=0, count=len(documents)),),
         characters=sum(len(document.text) for document in documents),
         sha256=documents_sha256(documents),
     )
@@ -286,13 +286,13 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[str, ...]
 
 
-def _reasons(folder: RunFolder, manifest: Manifest) -> Counter[str]:
+def _reasons(folder: RunFolder, manifest: RunManifest) -> Counter[str]:
     """Counts why documents are in quarantine."""
     quarantine = current_quarantine(folder, manifest).values()
     return Counter(f"{record.step}: {record.error}" for record in quarantine)
 
 
-def _seconds(markers: Sequence[Done]) -> dict[str, Any]:
+def _seconds(markers: Sequence[ShardMarker]) -> dict[str, Any]:
     """Returns the seconds of all shards, and of their steps."""
     steps = _sum(marker.steps for marker in markers)
     return {
@@ -301,7 +301,7 @@ def _seconds(markers: Sequence[Done]) -> dict[str, Any]:
     }
 
 
-def sum_markers(folder: RunFolder, manifest: Manifest, markers: Iterable[Done]) -> Totals:
+def sum_markers(folder: RunFolder, manifest: RunManifest, markers: Iterable[ShardMarker]) -> Totals:
     """Sums the markers; only numbers of each marker stay in memory.
 
     Args:
@@ -339,7 +339,7 @@ class _Lists:
         self._concepts, self._events = Distinct(), EventCounts()
         self._slowest: list[tuple[str, float]] = []
 
-    def add(self, marker: Done) -> None:
+    def add(self, marker: ShardMarker) -> None:
         """Adds the lists of a marker."""
         self._names.update(marker.names)
         self._links.update(marker.links)
@@ -359,7 +359,7 @@ class _Lists:
         }
 
 
-def suspects(markers: Sequence[Done]) -> list[Suspect]:
+def suspects(markers: Sequence[ShardMarker]) -> list[Suspect]:
     """Returns shards in which a type is absent, or found five standard deviations off the median
     rate of the run.
 
@@ -405,9 +405,9 @@ class _Group(NamedTuple):
     mentions: dict[str, int]
 
 
-def _groups(markers: Iterable[Done]) -> Iterator[_Group]:
+def _groups(markers: Iterable[ShardMarker]) -> Iterator[_Group]:
     """Yields groups of neighbours with enough text together; a rest with any text is judged too."""
-    some: list[Done] = []
+    some: list[ShardMarker] = []
     for marker in chain(markers, (None,)):
         some += [] if marker is None else [marker]
         characters, documents = (

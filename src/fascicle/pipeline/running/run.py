@@ -22,7 +22,7 @@ from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_other_run
 from fascicle.pipeline.running.plan import extend_manifest, states_of_inputs
-from fascicle.pipeline.running.records import Done, Manifest, Shard, check_path
+from fascicle.pipeline.running.records import RunManifest, Shard, ShardMarker, check_path
 from fascicle.pipeline.running.report import Totals, sum_markers, write_report
 from fascicle.pipeline.running.shard_worker import ShardWorker
 from fascicle.pipeline.running.supervisor import Supervisor
@@ -33,12 +33,12 @@ from fascicle.version import VERSION
 _INPUTS: Final = "set of inputs"
 
 
-class Pool(Protocol):
+class WorkerPool(Protocol):
     """Interface of a pool of workers, on one machine or on many; a context manager that ends all
     workers.
     """
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> WorkerPool:
         """Returns the pool itself."""
         ...
 
@@ -46,7 +46,9 @@ class Pool(Protocol):
         """Ends all workers."""
         ...
 
-    def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
+    def run(
+        self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]
+    ) -> Iterator[ShardMarker]:
         """Processes all shards, in any order, as
         `fascicle.pipeline.running.supervisor.Supervisor.run`.
         """
@@ -88,11 +90,11 @@ class _Opener(Protocol):
 
 
 # takes `open_worker`, `limits` and `workers`, as the class `Supervisor`
-StartPool = Callable[..., Pool]
+StartPool = Callable[..., WorkerPool]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class RunProgress:
     """Progress of a run.
 
     Attributes:
@@ -181,7 +183,7 @@ class Run:
         *,
         resume: bool = False,
         update: bool = False,
-        progress: Callable[[Progress], None] = lambda progress: None,
+        progress: Callable[[RunProgress], None] = lambda progress: None,
         started: Callable[[Any], None] = lambda pool: None,
     ) -> Totals:
         """Processes everything that is not done yet, and verifies that no document was lost.
@@ -224,10 +226,10 @@ class Run:
 
     def _work(
         self,
-        manifest: Manifest,
+        manifest: RunManifest,
         mark: str,
         workers: int,
-        progress: Callable[[Progress], None],
+        progress: Callable[[RunProgress], None],
         started: Callable[[Any], None],
     ) -> None:
         tally = _Tally(manifest, progress)
@@ -260,7 +262,7 @@ class Run:
 
     def _manifest(
         self, made_by: dict[str, str], states: Sequence[str], suffix: str, *, update: bool
-    ) -> Manifest:
+    ) -> RunManifest:
         if self.folder.is_begun:
             current = self.folder.manifest()
             before = states[: current.inputs] if update else states
@@ -274,7 +276,7 @@ class Run:
             if len(before) == len(states):
                 return current
         else:
-            current = Manifest(
+            current = RunManifest(
                 pipeline=self.pipeline,
                 choices=getattr(self.open_pipeline, "choices", Choices()),
                 made_by=made_by,
@@ -315,7 +317,7 @@ class _Tally:
         finished: names of shards.
     """
 
-    def __init__(self, manifest: Manifest, progress: Callable[[Progress], None]) -> None:
+    def __init__(self, manifest: RunManifest, progress: Callable[[RunProgress], None]) -> None:
         self._sizes = {shard.name: shard.characters for shard in manifest.shards}
         self._characters = sum(self._sizes.values())
         self._manifest, self._progress = manifest, progress
@@ -328,7 +330,7 @@ class _Tally:
         self._workers = workers
         self._before, self._begun = self._counts["characters"], time.monotonic()
 
-    def count(self, marker: Done) -> None:
+    def count(self, marker: ShardMarker) -> None:
         """Counts a shard."""
         self._counts.update(
             characters=self._sizes[marker.shard],
@@ -342,7 +344,7 @@ class _Tally:
         seconds = max(time.monotonic() - self._begun, 1e-9)
         unread, through = self._manifest.unread, self._counts["characters"] + characters
         self._progress(
-            Progress(
+            RunProgress(
                 documents=self._counts["documents"] + documents + unread,
                 of=self._manifest.documents,
                 characters=through,
@@ -385,7 +387,7 @@ def open_worker(
     return ShardWorker(pipeline, run_manifest, place)
 
 
-def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
+def finalize(folder: RunFolder, manifest: RunManifest) -> Totals:
     """Verifies the markers against the manifest and the bytes of the parts; writes the report, and
     then the proof.
 
@@ -420,8 +422,8 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
 
 
 def checked_markers(
-    folder: RunFolder, manifest: Manifest, markers: Iterable[Done]
-) -> Iterator[Done]:
+    folder: RunFolder, manifest: RunManifest, markers: Iterable[ShardMarker]
+) -> Iterator[ShardMarker]:
     """Yields the markers, and checks that there is one for each shard.
 
     Raises:

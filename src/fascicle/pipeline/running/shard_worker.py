@@ -30,11 +30,11 @@ from fascicle.pipeline.running.folder import RunFolder, SavedResults
 from fascicle.pipeline.running.records import (
     VERSIONS,
     WRITE,
-    Done,
-    Manifest,
-    Piece,
+    InputRange,
     Quarantined,
+    RunManifest,
     Shard,
+    ShardMarker,
     documents_sha256,
     hash_concepts,
     most_common_names,
@@ -111,7 +111,7 @@ class ShardWorker:
         through: how many of its documents are done or failed, and the characters of their texts.
     """
 
-    def __init__(self, pipeline: Pipeline, manifest: Manifest, folder: RunFolder) -> None:
+    def __init__(self, pipeline: Pipeline, manifest: RunManifest, folder: RunFolder) -> None:
         """Sets pipeline, manifest and folder.
 
         Args:
@@ -134,7 +134,7 @@ class ShardWorker:
         alone: Collection[int] = (),
         killed: Mapping[int, Failure] | None = None,
         watch: Watch = ignore_progress,
-    ) -> Done:
+    ) -> ShardMarker:
         """Processes one shard; a second attempt gives the same part.
 
         Args:
@@ -238,8 +238,8 @@ class ShardWorker:
 
     def _marker(
         self, shard: Shard, counts: _Counts, report: WriteReport, attempt: int, seconds: float
-    ) -> Done:
-        return Done(
+    ) -> ShardMarker:
+        return ShardMarker(
             shard=shard.name,
             documents=shard.count,
             done=report.documents,
@@ -265,7 +265,9 @@ class ShardWorker:
             made_by=self.manifest.made_by if shard.name.startswith("retry") else {},
         )
 
-    def _commit(self, shard: Shard, marker: Done, records: Sequence[Quarantined]) -> Done:
+    def _commit(
+        self, shard: Shard, marker: ShardMarker, records: Sequence[Quarantined]
+    ) -> ShardMarker:
         if marker.quarantined != len(records):
             raise RuntimeError(
                 f"shard {shard.name}: {marker.done} done and {len(records)} quarantined of "
@@ -324,10 +326,10 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     killed: tuple[tuple[int, Failure], ...] = ()
 
 
-class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
+class ShardFinished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
     """Message: a shard is done."""
 
-    done: Done
+    done: ShardMarker
 
 
 OpenWorker = Callable[[], ShardWorker]
@@ -365,7 +367,7 @@ def process_shards(open_worker: OpenWorker, channel: Channel) -> None:
             killed=dict(order.killed),
             watch=watch,
         )
-        channel.send(Finished(done=marker))
+        channel.send(ShardFinished(done=marker))
 
 
 class ShardReader:
@@ -398,7 +400,7 @@ class ShardReader:
             )
         return shard.kept(documents)
 
-    def _piece(self, piece: Piece) -> list[Document]:
+    def _piece(self, piece: InputRange) -> list[Document]:
         if self._input != piece.input or self._at > piece.first:
             self._input, self._at = piece.input, 0
             self._documents = self._readable(piece.input)

@@ -14,13 +14,13 @@ import msgspec
 
 from fascicle.errors import UsageError
 from fascicle.pipeline.runner import Failure
-from fascicle.pipeline.running.records import Done, Shard
-from fascicle.pipeline.running.shard_worker import Finished, OpenWorker, Order, process_shards
+from fascicle.pipeline.running.records import Shard, ShardMarker
+from fascicle.pipeline.running.shard_worker import OpenWorker, Order, ShardFinished, process_shards
 from fascicle.pipeline.workers import (
-    Failed,
     Process,
     Ready,
     WorkerEndedError,
+    WorkerFailed,
     WorkersError,
     Working,
     wait_for_messages,
@@ -32,7 +32,7 @@ STARTS: Final = 5  # consecutive workers that die before they are ready, ...
 _KILLED: Final = 20  # ... or that are killed from outside before
 _DIES: Final = 2  # deaths at a document alone, after which it is quarantined
 _MOST: Final = 1_024
-_Message = Ready | Working | Finished | Failed
+_Message = Ready | Working | ShardFinished | WorkerFailed
 _MESSAGES: Final[msgspec.json.Decoder[_Message]] = msgspec.json.Decoder(_Message)
 
 
@@ -151,7 +151,7 @@ class Supervisor:
         *,
         begun: int = 0,
         tick: Callable[[int, int], None] = lambda *_: None,
-    ) -> Iterator[Done]:
+    ) -> Iterator[ShardMarker]:
         """Processes all shards, in any order; workers stay for the next call.
 
         Args:
@@ -191,7 +191,7 @@ class Supervisor:
                 worker.task = self._tasks.popleft()
                 worker.process.send(worker.task.order(), seconds=self._limits.start)
 
-    def _received(self, worker: _Worker) -> Iterator[Done]:
+    def _received(self, worker: _Worker) -> Iterator[ShardMarker]:
         """Handles the messages of a worker that have arrived; yields the markers of finished
         shards.
         """
@@ -200,7 +200,7 @@ class Supervisor:
                 match message:
                     case Ready():
                         worker.is_ready, self._bad_starts = True, 0
-                    case Finished(done=done):
+                    case ShardFinished(done=done):
                         worker.process.characters += (
                             worker.task.shard.characters if worker.task else 0
                         )
@@ -209,7 +209,7 @@ class Supervisor:
                             self._workers.remove(worker)
                             worker.process.close()
                         yield done
-                    case Failed():
+                    case WorkerFailed():
                         raise message.error
         except WorkerEndedError as ended:
             self._replace(worker, ended)

@@ -33,7 +33,7 @@ from fascicle.runtime.decoding.decoders import (
 )
 from fascicle.runtime.decoding.spans import match_distributions, span_distributions
 from fascicle.runtime.decoding.tagger import TagDecision
-from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision
 from fascicle.settings.heads import (
     BiaffineSettings,
     BinderSettings,
@@ -47,7 +47,7 @@ from fascicle.settings.heads import (
 )
 from fascicle.text.pieces import Pieces
 from fascicle.text.reading import Reading
-from fascicle.text.targets import Limits, Reach, find_units, segment_firsts
+from fascicle.text.targets import HeadLimits, Reach, find_units, segment_firsts
 from fascicle.text.windows import Window, scored_mask, stitch
 
 Definition = Literal["tag-path", "softmax", "sigmoid"]
@@ -73,7 +73,7 @@ class GoldDistribution(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     unreachable: str = ""
 
 
-class PlacedMentions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class MentionsInUnits(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The given mentions of one document in units.
 
     Attributes:
@@ -103,8 +103,8 @@ def _place(
     windows: Sequence[Window],
     *,
     types: Sequence[str],
-    limits: Limits,
-) -> PlacedMentions:
+    limits: HeadLimits,
+) -> MentionsInUnits:
     """Finds the units of mentions, each for itself: that two overlap does not matter here.
 
     Args:
@@ -125,7 +125,7 @@ def _place(
         if span is not None and not reason:
             spans.append(span)
         reasons.append(reason)
-    return PlacedMentions(spans=np.array(spans, dtype=np.int64).reshape(-1, 2), reasons=reasons)
+    return MentionsInUnits(spans=np.array(spans, dtype=np.int64).reshape(-1, 2), reasons=reasons)
 
 
 class _TagProber:
@@ -260,22 +260,22 @@ class HeadKind(msgspec.Struct, Generic[_S], frozen=True, kw_only=True):
             tag of each unit is; ``None`` for a head that scores spans.
     """
 
-    limits: Callable[[_S], Limits]
-    decoder: Callable[[_S, Decision, int], Decoder]
-    prober: Callable[[_S, Decision, int, Sequence[Ints]], Prober]
+    limits: Callable[[_S], HeadLimits]
+    decoder: Callable[[_S, ScoreDecision, int], Decoder]
+    prober: Callable[[_S, ScoreDecision, int, Sequence[Ints]], Prober]
     definition: Definition
-    tags: Callable[[_S, Decision, int], UnitTagger] | None = None
+    tags: Callable[[_S, ScoreDecision, int], UnitTagger] | None = None
 
 
 HeadKinds = Mapping[type[HeadSettings], HeadKind[Any]]
 
 
-def _tag_limits(head: TaggerSettings) -> Limits:
-    return Limits(separates=SCHEMES[head.scheme].width > 1, continues=True)
+def _tag_limits(head: TaggerSettings) -> HeadLimits:
+    return HeadLimits(separates=SCHEMES[head.scheme].width > 1, continues=True)
 
 
 def _tag_decoder(
-    head: TaggerSettings, decision: Decision, types: int, *, chain: bool
+    head: TaggerSettings, decision: ScoreDecision, types: int, *, chain: bool
 ) -> TagDecoder:
     rule = TagDecision(
         scheme=SCHEMES[head.scheme], decoding=head.decoding, touching=decision.touching
@@ -283,28 +283,28 @@ def _tag_decoder(
     return TagDecoder(rule, types=types, chain=chain, nothing=decision.nothing)
 
 
-def _span_limits(head: SpanHeadSettings) -> Limits:
-    return Limits(nested=head.decoding == "nested", width=head.width)
+def _span_limits(head: SpanHeadSettings) -> HeadLimits:
+    return HeadLimits(nested=head.decoding == "nested", width=head.width)
 
 
-def _span_decoder(head: SpanHeadSettings, decision: Decision, types: int) -> SpanDecoder:
+def _span_decoder(head: SpanHeadSettings, decision: ScoreDecision, types: int) -> SpanDecoder:
     return SpanDecoder(head, types=types, nothing=decision.nothing)
 
 
 def _span_prober(
-    head: SpanHeadSettings, decision: Decision, types: int, spans: Sequence[Ints]
+    head: SpanHeadSettings, decision: ScoreDecision, types: int, spans: Sequence[Ints]
 ) -> _SpanProber:
     return _SpanProber(
         partial(span_distributions, longest=head.width, shift=decision.nothing), spans, types=types
     )
 
 
-def _match_limits(head: BinderSettings) -> Limits:
-    return Limits(nested=head.decoding == "nested", pieces=head.width, pairs=True)
+def _match_limits(head: BinderSettings) -> HeadLimits:
+    return HeadLimits(nested=head.decoding == "nested", pieces=head.width, pairs=True)
 
 
 def _match_decoder(
-    head: BinderSettings, decision: Decision, types: int, *, across_types: bool = False
+    head: BinderSettings, decision: ScoreDecision, types: int, *, across_types: bool = False
 ) -> MatchDecoder:
     return MatchDecoder(
         head, types=types, nothing=nothing_offsets(decision, types), across_types=across_types
@@ -312,23 +312,25 @@ def _match_decoder(
 
 
 def _match_prober(
-    head: BinderSettings, decision: Decision, types: int, spans: Sequence[Ints]
+    head: BinderSettings, decision: ScoreDecision, types: int, spans: Sequence[Ints]
 ) -> _SpanProber:
     return _SpanProber(
         partial(match_distributions, shift=nothing_offsets(decision, types)), spans, types=types
     )
 
 
-def _label_limits(head: MultiLabelSettings) -> Limits:
+def _label_limits(head: MultiLabelSettings) -> HeadLimits:
     return replace(_tag_limits(head), across_types=True, breakers=head.breakers)
 
 
-def _label_decoder(head: MultiLabelSettings, decision: Decision, types: int) -> LabelDecoder:
+def _label_decoder(head: MultiLabelSettings, decision: ScoreDecision, types: int) -> LabelDecoder:
     return LabelDecoder(head, thresholds=nothing_offsets(decision, types))
 
 
 def _units(
-    limits: Callable[[_S], Limits], decoder: Callable[[_S, Decision, int], Any], means: Definition
+    limits: Callable[[_S], HeadLimits],
+    decoder: Callable[[_S, ScoreDecision, int], Any],
+    means: Definition,
 ) -> HeadKind[_S]:
     """Returns the record of a tagger, whose decoder also gives the tags of units and the
     probabilities of spans.
@@ -369,7 +371,7 @@ APART: Final[HeadKinds] = MappingProxyType(
 """The same, but each type of a bi-encoder is decided as if there were no other."""
 
 
-def nothing_offsets(decision: Decision, types: int) -> list[float]:
+def nothing_offsets(decision: ScoreDecision, types: int) -> list[float]:
     """Returns the value that is added, for each type, to the score of "no mention".
 
     Args:
@@ -400,13 +402,13 @@ def find_kind(head: HeadSettings, kinds: HeadKinds = KINDS) -> HeadKind[Any]:
     return record
 
 
-def head_limits(head: HeadSettings) -> Limits:
+def head_limits(head: HeadSettings) -> HeadLimits:
     """Returns the limits of what a head can represent.
 
     Raises:
         ModelError: see ``find_kind``.
     """
-    limits: Limits = find_kind(head).limits(head)
+    limits: HeadLimits = find_kind(head).limits(head)
     return limits
 
 
@@ -452,7 +454,7 @@ def make_prober(
     reading: Reading,
     mentions: Sequence[Sequence[Mention]],
     kinds: HeadKinds = KINDS,
-) -> tuple[Prober, list[PlacedMentions]]:
+) -> tuple[Prober, list[MentionsInUnits]]:
     """Returns the prober of the answering head, for the mentions of each document.
 
     Args:

@@ -36,7 +36,7 @@ from fascicle.serving.endpoint import (
     NDJSON,
     PIPELINE_QUERY,
     Endpoint,
-    Query,
+    QueryParameter,
     json_answer,
     pool_of,
     write_file,
@@ -60,15 +60,17 @@ _AHEAD: Final = 64  # documents of a stream that are waiting or being processed
 _ENCODER: Final = msgspec.json.Encoder()
 _QUERY: Final = (
     PIPELINE_QUERY,
-    Query(name="threshold", type=Score, means="leave out mentions with a lower score"),
-    Query(name="only", type=str, means="only mentions of these types, separated by commas"),
-    Query(name="links", type=bool, means="false: leave out the steps that only link"),
-    Query(
+    QueryParameter(name="threshold", type=Score, means="leave out mentions with a lower score"),
+    QueryParameter(
+        name="only", type=str, means="only mentions of these types, separated by commas"
+    ),
+    QueryParameter(name="links", type=bool, means="false: leave out the steps that only link"),
+    QueryParameter(
         name="candidates",
         type=Candidates,
         means="tell so many concepts of each mention, the best first",
     ),
-    Query(name="steps", type=str, means="do only these steps, separated by commas"),
+    QueryParameter(name="steps", type=str, means="do only these steps, separated by commas"),
 )
 _NAMES: Final = tuple(query.name for query in _QUERY)
 

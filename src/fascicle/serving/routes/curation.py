@@ -56,7 +56,7 @@ from fascicle.serving.curation.versions import (
 from fascicle.serving.endpoint import (
     ANY,
     Endpoint,
-    Query,
+    QueryParameter,
     file_answer,
     folder_for_files,
     json_answer,
@@ -395,21 +395,25 @@ _EXAMPLE: Final = {
         }
     ],
 }
-_WHO: Final = Query(name="who", type=Who, means="name of the curator", needed=True)
-_VERSION: Final = Query(
+_WHO: Final = QueryParameter(name="who", type=Who, means="name of the curator", needed=True)
+_VERSION: Final = QueryParameter(
     name="version", type=str, means="in a project: a curator, or empty for what is reviewed"
 )
 _LIST: Final = (
-    Query(name="order", type=Order, means="added, or uncertainty: the least sure first"),
-    Query(
+    QueryParameter(name="order", type=Order, means="added, or uncertainty: the least sure first"),
+    QueryParameter(
         name="show",
         type=Show,
         means="all, or those that are open, mine, flagged, or on which curators disagree",
     ),
-    Query(name="q", type=str, means="a part of the id or of the text, in any case"),
-    Query(name="who", type=str, means="whose documents are mine, where the token has no name"),
-    Query(name="from", type=Number, means="how many documents to leave out at the beginning"),
-    Query(name="most", type=Most, means="documents on a page"),
+    QueryParameter(name="q", type=str, means="a part of the id or of the text, in any case"),
+    QueryParameter(
+        name="who", type=str, means="whose documents are mine, where the token has no name"
+    ),
+    QueryParameter(
+        name="from", type=Number, means="how many documents to leave out at the beginning"
+    ),
+    QueryParameter(name="most", type=Most, means="documents on a page"),
 )
 ROUTES: Final[Sequence[Endpoint]] = (
     Endpoint(
@@ -443,7 +447,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
         path="/v1/curation/document",
         handle=document,
         means="a document and the steps about it",
-        query=(Query(name="id", type=str, means="of the document", needed=True), _VERSION),
+        query=(QueryParameter(name="id", type=str, means="of the document", needed=True), _VERSION),
         answers=Curated,
         problems=(404, 409),
     ),
@@ -472,18 +476,20 @@ ROUTES: Final[Sequence[Endpoint]] = (
         handle=export,
         means="what was decided, as a file",
         query=(
-            Query(
+            QueryParameter(
                 name="what",
                 type=_What,
                 means="gold, rules for term packs, tasks for Label Studio, or decisions: a table "
                 "of all mentions, decided or open",
             ),
-            Query(
+            QueryParameter(
                 name="format",
                 type=str,
                 means="of gold: one of GET /v1/formats; of decisions: csv, tsv, xlsx or parquet",
             ),
-            Query(name="finished", type=bool, means="true: only documents that are finished"),
+            QueryParameter(
+                name="finished", type=bool, means="true: only documents that are finished"
+            ),
             _VERSION,
         ),
         answers=bytes,
@@ -496,7 +502,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
         handle=take_file,
         role="reviewer",
         means="take complete gold from a file in any format, such as tasks of Label Studio",
-        query=(Query(name="name", type=str, means="name of the file", needed=True), _WHO),
+        query=(QueryParameter(name="name", type=str, means="name of the file", needed=True), _WHO),
         body=bytes,
         takes=(),
         answers=Imported,

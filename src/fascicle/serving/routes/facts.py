@@ -22,7 +22,14 @@ from fascicle.serving.content import (
     rules_of,
 )
 from fascicle.serving.curation.decisions import Rows
-from fascicle.serving.endpoint import JSON, PIPELINE_QUERY, Endpoint, Query, json_answer, pool_of
+from fascicle.serving.endpoint import (
+    JSON,
+    PIPELINE_QUERY,
+    Endpoint,
+    QueryParameter,
+    json_answer,
+    pool_of,
+)
 from fascicle.serving.messages import (
     Answer,
     Explain,
@@ -274,14 +281,14 @@ CONCEPT_ROUTES: Final = (
         handle=concepts,
         means="concepts by a part of a name, as one types it",
         query=(
-            Query(
+            QueryParameter(
                 name="q",
                 type=_Part,
                 means="the beginning of a name, or of a word in it",
                 needed=True,
             ),
-            Query(name="type", type=str, means="of the concepts; by default any"),
-            Query(name="most", type=_Most, means="concepts; by default 10"),
+            QueryParameter(name="type", type=str, means="of the concepts; by default any"),
+            QueryParameter(name="most", type=_Most, means="concepts; by default 10"),
             PIPELINE_QUERY,
         ),
         answers=ConceptsFound,
@@ -319,7 +326,7 @@ CONCEPT_ROUTES: Final = (
         "weights",
         query=(
             PIPELINE_QUERY,
-            Query(
+            QueryParameter(
                 name="candidates", type=Candidates, means="concepts of each mention; by default 5"
             ),
         ),

@@ -26,7 +26,7 @@ from fascicle.serving.endpoint import (
     ANY,
     JSON,
     Endpoint,
-    Query,
+    QueryParameter,
     file_answer,
     folder_for_files,
     json_answer,
@@ -89,7 +89,9 @@ async def write(request: Request, service: Service) -> Response:
     return file_answer(content, f"documents{format_suffix(form)}", losses)
 
 
-_FORMAT: Final = Query(name="format", type=str, means="name of the format, one of GET /v1/formats")
+_FORMAT: Final = QueryParameter(
+    name="format", type=str, means="name of the format, one of GET /v1/formats"
+)
 ROUTES: Final = (
     Endpoint(
         method="GET",
@@ -104,7 +106,7 @@ ROUTES: Final = (
         handle=read,
         means="read a file in any format",
         query=(
-            Query(
+            QueryParameter(
                 name="name",
                 type=_Name,
                 means="name of the file, whose suffix helps to tell the format",
@@ -202,19 +204,23 @@ async def cancel(request: Request, service: Service) -> Response:
 
 
 _QUERY: Final = (
-    Query(
+    QueryParameter(
         name="name",
         type=str,
         means="name of the file, whose suffix helps to tell the format",
         needed=True,
     ),
-    Query(name="format", type=str, means="of the result, one of GET /v1/formats; by default jsonl"),
-    Query(
+    QueryParameter(
+        name="format", type=str, means="of the result, one of GET /v1/formats; by default jsonl"
+    ),
+    QueryParameter(
         name="input_format",
         type=str,
         means="of the file; by default its content and its suffix tell",
     ),
-    Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),
+    QueryParameter(
+        name="pipeline", type=str, means="name of the pipeline; by default the first one"
+    ),
 )
 JOB_ROUTES: Final = (
     Endpoint(

@@ -21,7 +21,7 @@ from fascicle.serving.content import check_names, query_value, read_json
 from fascicle.serving.endpoint import (
     PIPELINE_QUERY,
     Endpoint,
-    Query,
+    QueryParameter,
     json_answer,
     pool_of,
     write_file,
@@ -279,7 +279,7 @@ def _element(name: str, value: str, inside: str = "") -> str:
     return f'<{name} value="{escape(value)}">{inside}</{name}>'
 
 
-_ENTITY_CLASS: Final = Query(
+_ENTITY_CLASS: Final = QueryParameter(
     name="entity_class", type=_CLASS, means="type of all mentions", needed=True
 )
 _ONE: Final = {"text": "Lithium can cause tremor."}

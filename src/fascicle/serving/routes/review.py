@@ -19,7 +19,13 @@ from fascicle.serving.content import check_names
 from fascicle.serving.curation.decisions import After, Item, Remark, Step
 from fascicle.serving.curation.store import Store
 from fascicle.serving.curation.versions import REVIEWED, Versions, sees_others
-from fascicle.serving.endpoint import Endpoint, Query, json_answer, required_parameter, use_store
+from fascicle.serving.endpoint import (
+    Endpoint,
+    QueryParameter,
+    json_answer,
+    required_parameter,
+    use_store,
+)
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
 from fascicle.settings.serving import NamedToken, Project
@@ -183,7 +189,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
         path="/v1/curation/review",
         handle=review,
         means="the versions of a document side by side",
-        query=(Query(name="id", type=str, means="of the document", needed=True),),
+        query=(QueryParameter(name="id", type=str, means="of the document", needed=True),),
         answers=Review,
         problems=(404, 409),
     ),

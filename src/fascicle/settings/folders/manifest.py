@@ -52,7 +52,7 @@ _OTHERS = {  # description files of the other kinds of folders, and advice
 }
 
 
-class Decision(Settings, frozen=True, kw_only=True):
+class ScoreDecision(Settings, frozen=True, kw_only=True):
     """How scores become mentions, chosen on development data and never changed at inference.
 
     Attributes:
@@ -144,7 +144,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     heads: dict[str, AnyHead]
     reading: ReadingSettings
     tokenizer: TokenizerFacts
-    decision: Decision
+    decision: ScoreDecision
     encoder: str = ""
     descriptions: dict[str, TypeDescriptions] = msgspec.field(default_factory=dict)
     # not written if unset, as before this table existed

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from fascicle.core.files.atomic import atomic_folder
 from fascicle.errors import InputError
 from fascicle.settings.base import PackName, Settings
-from fascicle.terms.curation import UNTOUCHED, CurationRule, NameDecision, NameRow
+from fascicle.terms.curation import UNTOUCHED, CurationRule, NameRow, RuleDecision
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lookup, StringsWriter, write_array
@@ -101,7 +101,7 @@ class NameRules(Protocol):
     def rules(self) -> Sequence[CurationRule]:
         """All rules, by their numbers."""
 
-    def decide(self, row: NameRow) -> NameDecision:
+    def decide(self, row: NameRow) -> RuleDecision:
         """Returns the decision about a name."""
 
 
@@ -191,7 +191,7 @@ def _rule_text(rule: CurationRule) -> str:
     return " ".join(filter(None, (*parts, place)))
 
 
-def _flags(decisions: Sequence[NameDecision]) -> int:
+def _flags(decisions: Sequence[RuleDecision]) -> int:
     """Returns the flags of a name about which rules decided, for each of its sources."""
     case = next((decision.case for decision in decisions if decision.case), None)
     flags = layout.CASE if case is None else int(CasePolicy[case])

@@ -19,8 +19,8 @@ from fascicle.terms.curation import (
     Case,
     Curation,
     CurationRule,
-    NameDecision,
     NameRow,
+    RuleDecision,
 )
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import row_chunks
@@ -29,7 +29,7 @@ from fascicle.terms.pack.layout import Names, SourceFacts
 from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.terms import NAME_KINDS, REFERS, ConceptRecord, Name
 
-_LABEL_OF_OWN: Final = NameDecision(preferred=True)
+_LABEL_OF_OWN: Final = RuleDecision(preferred=True)
 _OF_CONCEPT: Final = (
     "taxon",
     "rank",
@@ -183,7 +183,7 @@ class KeptRules:
             labels = [record.names[0]]
         self._own.update((name.surface, record.curie) for name in labels)
 
-    def decide(self, row: NameRow) -> NameDecision:
+    def decide(self, row: NameRow) -> RuleDecision:
         """Returns the decision about a name."""
         name = (row.surface, row.concept)
         before = _LABEL_OF_OWN if name in self._own else self._known.get(name, UNTOUCHED)
@@ -194,7 +194,7 @@ class KeptRules:
         return decision._replace(rules=(*before.rules, *further))
 
 
-def _decisions(pack: Pack) -> Iterator[tuple[tuple[str, str], NameDecision]]:
+def _decisions(pack: Pack) -> Iterator[tuple[tuple[str, str], RuleDecision]]:
     """Yields surface and concept of the names about which rules decided, and the decisions."""
     for table in (pack.active, pack.silent):
         for term, rule in zip(*(column.tolist() for column in table.ruled), strict=True):
@@ -202,7 +202,7 @@ def _decisions(pack: Pack) -> Iterator[tuple[tuple[str, str], NameDecision]]:
             flags = int(table.flags[term])
             yield (
                 (name.surface, name.concept),
-                NameDecision(
+                RuleDecision(
                     keep=not flags & layout.DROPPED,
                     match=not name.off,
                     case=cast(Case, name.case.name),

@@ -16,8 +16,13 @@ from typing import Final
 import msgspec
 
 from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
-from fascicle.pipeline.workers import Channel, Process, WorkerEndedError, wait_for_messages
-from fascicle.pipeline.workers import Failed as WorkerFailed
+from fascicle.pipeline.workers import (
+    Channel,
+    Process,
+    WorkerEndedError,
+    WorkerFailed,
+    wait_for_messages,
+)
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
@@ -38,8 +43,8 @@ from fascicle.training.experiments.results import (
     Done,
     Failed,
     GridEvent,
+    GridTask,
     Postponed,
-    Task,
     read_result,
 )
 
@@ -178,14 +183,14 @@ def tasks_of(
     results: Path,
     threads: int | None = None,
     deadline: float | None = None,
-) -> list[Task]:
+) -> list[GridTask]:
     """Returns the tasks: all runs except those that are done or cannot be started."""
     tasks = []
     for plan in planned:
         if plan.state not in ("done", "unable"):
             run = plan.run
             labels = {name: getattr(run, name) for name in ("tier", "corpus", "system", "variant")}
-            task = Task(
+            task = GridTask(
                 run=run.name,
                 recipe=plan.recipe,
                 portable=run.recipe,
@@ -201,7 +206,7 @@ def tasks_of(
     return tasks
 
 
-def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
+def run_tasks(tasks: Iterable[GridTask], *, jobs: int = 1) -> Iterator[GridEvent]:
     """Runs tasks in their order, each in its own process, and reports their progress.
 
     A task that waits for another one is begun when that one is done; otherwise it ends as that one
@@ -218,7 +223,7 @@ def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
     Raises:
         OutputError: the disk is full.
     """
-    waiting, running = list(tasks), dict[_Process, Task]()
+    waiting, running = list(tasks), dict[_Process, GridTask]()
     ends: dict[str, GridEvent | None] = dict.fromkeys(task.run for task in waiting)
     try:
         while waiting or running:
@@ -243,7 +248,7 @@ def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
 
 
 def _next_event(
-    process: _Process, running: dict[_Process, Task], ends: Mapping[str, GridEvent | None]
+    process: _Process, running: dict[_Process, GridTask], ends: Mapping[str, GridEvent | None]
 ) -> GridEvent | None:
     """Returns what a process reports; ``None`` for nothing new. A process that has ended is no
     longer running.
@@ -268,12 +273,12 @@ def _next_event(
     return event
 
 
-def _next(waiting: Sequence[Task], ends: Mapping[str, GridEvent | None]) -> Task | None:
+def _next(waiting: Sequence[GridTask], ends: Mapping[str, GridEvent | None]) -> GridTask | None:
     """Returns the first task that waits for no unfinished one."""
     return next((task for task in waiting if ends.get(task.after, _NOTHING) is not None), None)
 
 
-def _end_early(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEvent | None:
+def _end_early(task: GridTask, ends: Mapping[str, GridEvent | None]) -> GridEvent | None:
     """Returns the end of a task that is not started, because of the time or of the run that it
     starts from.
     """
@@ -290,7 +295,7 @@ def _end_early(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEvent | 
     return None
 
 
-def start(task: Task, channel: Channel) -> None:
+def start(task: GridTask, channel: Channel) -> None:
     """Runs in each process as its target; torch is loaded only there."""
     from fascicle.training.experiments.worker import work
 
@@ -355,7 +360,7 @@ def _examine(
     )
 
 
-def _no_time(task: Task) -> bool:
+def _no_time(task: GridTask) -> bool:
     """True if the next epoch would end too late, estimated by the time of the last one if there
     was one.
     """

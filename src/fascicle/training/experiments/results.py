@@ -46,7 +46,7 @@ _MODEL: Final = "model"  # source of the mentions while predictions are scored
 _COMPACT: Final = ("test_counts", "epochs")
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
+class GridTask(msgspec.Struct, frozen=True, kw_only=True):
     """Run of a grid as a task for its own process.
 
     Attributes:

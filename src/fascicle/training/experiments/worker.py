@@ -32,9 +32,9 @@ from fascicle.training.experiments.results import (
     EpochEnded,
     Failed,
     GridEvent,
+    GridTask,
     Postponed,
     RunNote,
-    Task,
     make_result,
     other_heads,
     write_result,
@@ -45,14 +45,14 @@ _Send = Callable[[GridEvent], None]
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
-def work(task: Task, channel: Channel) -> None:
+def work(task: GridTask, channel: Channel) -> None:
     """Performs the task in its own process, and sends its events to the parent."""
     os.dup2(2, 1)  # the standard output of the parent is for its results only
     use_threads(task.threads)
     perform(task, channel.send)
 
 
-def perform(task: Task, send: _Send) -> None:
+def perform(task: GridTask, send: _Send) -> None:
     """Trains or resumes a run, or uses a complete one; then writes its results.
 
     Args:
@@ -80,7 +80,7 @@ def is_disk_full(error: BaseException | None) -> bool:
     return False
 
 
-def _perform(task: Task, send: _Send) -> Done | Postponed:
+def _perform(task: GridTask, send: _Send) -> Done | Postponed:
     own = task.hash or _hash_of(task)
     complete = (task.folder / "scores.json").exists()
     if not complete:
@@ -102,7 +102,7 @@ def _perform(task: Task, send: _Send) -> Done | Postponed:
     return Done(run=task.run, trained=not complete)
 
 
-def _hash_of(task: Task) -> str:
+def _hash_of(task: GridTask) -> str:
     """Returns the identity of a run whose start model was trained after the tasks were planned.
 
     Raises:
@@ -114,7 +114,7 @@ def _hash_of(task: Task) -> str:
     return own
 
 
-def _train(task: Task, send: _Send) -> Postponed | None:
+def _train(task: GridTask, send: _Send) -> Postponed | None:
     """Trains to the end, or to the last epoch that ends before the deadline."""
     resume = _prepare_folder(task)
     cost, since = _Cost(task.folder), None
@@ -140,7 +140,7 @@ def _train(task: Task, send: _Send) -> Postponed | None:
     return None
 
 
-def _epoch_event(task: Task, event: Validated) -> EpochEnded:
+def _epoch_event(task: GridTask, event: Validated) -> EpochEnded:
     values = {
         name: getattr(event, name)
         for name in ("epoch", "epochs", "loss", "figures", "seconds", "best")
@@ -148,11 +148,11 @@ def _epoch_event(task: Task, event: Validated) -> EpochEnded:
     return EpochEnded(run=task.run, **values, step=0 if event.at_end_of_epoch else event.step)
 
 
-def _too_late(task: Task, took: float) -> bool:
+def _too_late(task: GridTask, took: float) -> bool:
     return task.deadline is not None and time.time() + took > task.deadline
 
 
-def _prepare_folder(task: Task) -> bool:
+def _prepare_folder(task: GridTask) -> bool:
     """Prepares the run folder; returns whether it has a run to resume.
 
     Raises:
@@ -228,7 +228,7 @@ class _Cost:
 
 
 @contextmanager
-def _claim(task: Task) -> Iterator[None]:
+def _claim(task: GridTask) -> Iterator[None]:
     """Keeps two processes from writing into one run folder; the system releases the lock when a
     process is killed.
     """

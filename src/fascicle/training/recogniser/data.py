@@ -32,7 +32,7 @@ from fascicle.text.reading import DocumentReader, Reading, read_documents, with_
 from fascicle.text.targets import (
     UNKNOWN,
     AlignedGold,
-    Limits,
+    HeadLimits,
     align,
     spans_in_window,
     unknown_units,
@@ -397,7 +397,7 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
 
 
 def _aligned_gold(
-    documents: Sequence[Document], reading: Reading, *, types: Sequence[str], limits: Limits
+    documents: Sequence[Document], reading: Reading, *, types: Sequence[str], limits: HeadLimits
 ) -> list[AlignedGold]:
     """Returns the gold of each document in units, see ``text.targets.align``."""
     return [
@@ -414,7 +414,7 @@ def covering_width(
     """Returns the smallest width in units that covers a share of the gold mentions that are read
     at all.
     """
-    aligned = _aligned_gold(documents, reading, types=types, limits=Limits(nested=True))
+    aligned = _aligned_gold(documents, reading, types=types, limits=HeadLimits(nested=True))
     widths = np.sort(np.concatenate([np.diff(a.spans[:, :2], axis=1)[:, 0] for a in aligned]))
     return int(widths[max(0, math.ceil(share * len(widths)) - 1)]) if len(widths) else 1
 

@@ -19,7 +19,7 @@ from fascicle.evaluation.scoring.scores import Counts, Rates, Scores
 from fascicle.runtime.decoding.decoders import Tables
 from fascicle.runtime.decoding.kinds import APART, KINDS, head_limits
 from fascicle.runtime.predictor import ModelPredictor, Scorer
-from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import CachedReader, DocumentReader
 from fascicle.text.windows import Batch
@@ -156,11 +156,11 @@ def fit_threshold(
     *,
     reader: DocumentReader | None = None,
     judge: Judge = _ONE,
-) -> tuple[Decision, dict[str, float]]:
-    """Chooses ``Decision.nothing`` by dev F1; of equally good values the one nearest to 0.
+) -> tuple[ScoreDecision, dict[str, float]]:
+    """Chooses ``ScoreDecision.nothing`` by dev F1; of equally good values the one nearest to 0.
 
-    Where types do not compete, each type has its own value, in ``Decision.nothing_by_type``, chosen
-    by its F1 alone.
+    Where types do not compete, each type has its own value, in ``ScoreDecision.nothing_by_type``,
+    chosen by its F1 alone.
 
     Where it is the threshold itself, and not a shift of one, the search goes from the highest score
     h to -h: in steps of h/25, and around the best of these in steps of h/200; of equally good

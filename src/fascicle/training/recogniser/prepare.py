@@ -20,7 +20,7 @@ from fascicle.models.encoder import Pretrained
 from fascicle.models.heads.contract import Targets
 from fascicle.models.model import NerModel, build_model
 from fascicle.runtime.inputs import feature_columns
-from fascicle.settings.folders.manifest import Decision, Manifest, check_apart
+from fascicle.settings.folders.manifest import Manifest, ScoreDecision, check_apart
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import WIDEST, AnyHead
 from fascicle.settings.inputs import (
@@ -62,7 +62,7 @@ MOST_CARRIED: Final = 256 << 20  # largest size in bytes of a pack that is copie
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs:
+class LookupInputs:
     """Dictionaries and packs in which the units of documents are looked up.
 
     Attributes:
@@ -78,7 +78,7 @@ class Inputs:
     notes: tuple[str, ...] = ()
 
 
-_NO_INPUTS: Final = Inputs()
+_NO_INPUTS: Final = LookupInputs()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class Prepared:
     model: NerModel
     data: TrainingSet
     notes: tuple[str, ...]
-    inputs: Inputs = _NO_INPUTS
+    inputs: LookupInputs = _NO_INPUTS
 
 
 def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
@@ -152,7 +152,7 @@ def _build(
     *,
     parts: Parts,
     pretrained: Pretrained,
-    inputs: Inputs,
+    inputs: LookupInputs,
 ) -> tuple[Manifest, NerModel]:
     """Builds the manifest and the model of a run, whose heads are drawn from torch's generator."""
     try:
@@ -167,7 +167,7 @@ def _build(
         heads=dict(heads),
         reading=recipe.reading,
         tokenizer=pretrained.tokenizer.facts,
-        decision=Decision(
+        decision=ScoreDecision(
             answer=recipe.answer(),
             decoding=heads[recipe.answer()].decoding,
             chosen_on=dev_sha256(recipe),
@@ -351,13 +351,13 @@ def with_answering_head(manifest: Manifest, name: str) -> Manifest:
     dropped.
     """
     decoding, chosen_on = manifest.heads[name].decoding, manifest.decision.chosen_on
-    decision = Decision(
+    decision = ScoreDecision(
         answer=name, decoding=decoding, chosen_on=chosen_on, apart=manifest.decision.apart
     )
     return msgspec.structs.replace(manifest, decision=decision)
 
 
-def read_inputs(recipe: Recipe) -> Inputs:
+def read_inputs(recipe: Recipe) -> LookupInputs:
     """Reads the inputs of a recipe; texts are cut into words by the segmenter of its reading.
 
     Raises:
@@ -382,7 +382,7 @@ def read_inputs(recipe: Recipe) -> Inputs:
         dropout=settings.dropout,
         rate=settings.rate,
     )
-    return Inputs(
+    return LookupInputs(
         facts=facts,
         reader=FeatureReader(finder, feature_columns(facts)),
         files={name: content for source in sources for name, content in source.files.items()},

@@ -21,7 +21,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import Span
 from fascicle.errors import InputError
 from fascicle.models.nn.span_reader import SpanBatch, span_batch
-from fascicle.models.span_typer import Vocabulary
+from fascicle.models.span_typer import WordVocabulary
 from fascicle.settings.recipes.typer import SpanTyperSettings
 from fascicle.text.segment import Surface, SurfaceReader, segmenter
 
@@ -128,7 +128,7 @@ class TyperData:
 
 
 def typer_data(
-    documents: Sequence[Document], vocabulary: Vocabulary, settings: SpanTyperSettings
+    documents: Sequence[Document], vocabulary: WordVocabulary, settings: SpanTyperSettings
 ) -> TyperData:
     """Builds the training data. Each fragment of a discontinuous mention is a separate span.
 
@@ -195,7 +195,9 @@ def training_pairs(readers: Iterable[SurfaceReader]) -> list[tuple[Surface, str]
 
 
 def _facts(
-    readers: Sequence[SurfaceReader], pairs: Sequence[tuple[Surface, str]], vocabulary: Vocabulary
+    readers: Sequence[SurfaceReader],
+    pairs: Sequence[tuple[Surface, str]],
+    vocabulary: WordVocabulary,
 ) -> dict[str, int]:
     words = [word for surface, _ in pairs for word in surface]
     places = [(reader, fragment) for reader, _, fragment in _fragments(readers)]
@@ -291,7 +293,7 @@ class _Tokens:
         return tuple(self.tokens[start : start + size].tolist())
 
 
-def _read_tokens(readers: Sequence[SurfaceReader], vocabulary: Vocabulary) -> _Tokens:
+def _read_tokens(readers: Sequence[SurfaceReader], vocabulary: WordVocabulary) -> _Tokens:
     tokens, sentences, gold, number = list[int](), list[int](), set[Span](), 0
     for reader in readers:
         first, text = len(tokens), reader.document.text

@@ -30,7 +30,7 @@ from fascicle.errors import OutputError
 from fascicle.evaluation.scoring.typing import TypeLookup, fit_lookup
 from fascicle.models.nn.span_reader import count_loss
 from fascicle.models.nn.tensors import TensorDict
-from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
+from fascicle.models.span_typer import SpanTyper, TyperModel, WordVocabulary, save_typer
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import SurfaceReader, segmenter
@@ -183,7 +183,7 @@ def prepare_typer(
     parts = read_parts(recipe.corpus)
     documents = {"train": parts.train, "dev": parts.dev, "test": parts.test}
     vectors = _open_vectors(recipe)
-    vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
+    vocabulary = WordVocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
     data = typer_data(parts.train, vocabulary, recipe.typer)
     rules = segmenter(recipe.typer.segmenter)
     # refuses a mention without a word early
@@ -216,7 +216,7 @@ class TyperTrainee(Trainee):
     folder: Path
     loop: TyperLoop
     manifest: TyperManifest
-    vocabulary: Vocabulary
+    vocabulary: WordVocabulary
     documents: Mapping[str, Sequence[Document]]
     lookup: TypeLookup
     facts: Facts

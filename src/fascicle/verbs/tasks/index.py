@@ -52,7 +52,7 @@ def stats(pack: str | os.PathLike[str]) -> PackStats:
         return pack_stats(opened)
 
 
-class Verified(msgspec.Struct, frozen=True, kw_only=True):
+class VerifiedPack(msgspec.Struct, frozen=True, kw_only=True):
     """Result of the verification of a pack without errors.
 
     Attributes:
@@ -69,7 +69,7 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
 @validate_arguments
 def verify(
     pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = lambda step, count: None
-) -> Verified:
+) -> VerifiedPack:
     """Reads all files of a pack, and checks every hash, every range and every order.
 
     Args:
@@ -81,7 +81,7 @@ def verify(
     """
     opened = Pack.open(pack)
     size = verify_pack(opened, on_progress=told)
-    return Verified(pack=opened.full_name, files=len(opened.manifest.files), size=size)
+    return VerifiedPack(pack=opened.full_name, files=len(opened.manifest.files), size=size)
 
 
 @validate_arguments
@@ -241,7 +241,7 @@ _Watch = Callable[[Iterable[Document]], Iterator[Document]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curated:
+class CuratedPack:
     """Proposed rules.
 
     Attributes:
@@ -273,7 +273,7 @@ def curate(  # noqa: PLR0913
     overwrite: bool = False,
     account: Account | None = None,
     watch: _Watch = iter,
-) -> Curated:
+) -> CuratedPack:
     """Writes a table of rules for which texts give evidence; `build_pack` reads it as it is, or
     edited by a person.
 
@@ -314,4 +314,4 @@ def curate(  # noqa: PLR0913
     with open_output(table, overwrite=overwrite) as stream:
         stream.write(format_rules(rules).encode())
     notes.append(f"{plural(len(evidence.counts), 'name was', 'names were')} found")
-    return Curated(proposals=tuple(proposed), names=len(evidence.counts), notes=tuple(notes))
+    return CuratedPack(proposals=tuple(proposed), names=len(evidence.counts), notes=tuple(notes))

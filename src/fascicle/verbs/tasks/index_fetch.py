@@ -79,7 +79,7 @@ class PublicFile(Settings, frozen=True, kw_only=True):
             )
 
 
-class Vocabulary(PublicFile, frozen=True, kw_only=True):
+class PublicVocabulary(PublicFile, frozen=True, kw_only=True):
     """A public vocabulary.
 
     Attributes:
@@ -151,17 +151,17 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         return request
 
 
-def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, Vocabulary]:
+def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, PublicVocabulary]:
     """Returns the vocabularies of a table by their names: those that Fascicle knows, or those of a
     TOML file.
 
     Raises:
-        RecipeError: no such file, or a row that is not as `Vocabulary`.
+        RecipeError: no such file, or a row that is not as `PublicVocabulary`.
         UsageError: an address that is not allowed.
     """
     values = read_toml(Path(table), what="table of vocabularies")
     rows = {
-        name: convert_values(row, Vocabulary, origin=str(table), place=name)
+        name: convert_values(row, PublicVocabulary, origin=str(table), place=name)
         for name, row in values.items()
     }
     for name, row in rows.items():

@@ -55,7 +55,7 @@ class ReportRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class EvaluationReport:
     """Report of an evaluation.
 
     Attributes:
@@ -97,7 +97,7 @@ def report_on(
     request: ReportRequest | None = None,
     *,
     events: EventCounts | None = None,
-) -> Report:
+) -> EvaluationReport:
     """Analyses the errors of the systems.
 
     Args:
@@ -127,7 +127,7 @@ def report_on(
     )
     if evaluation.remarks:
         value["remarks"] = list(evaluation.remarks)
-    return Report(value=value, notes=tuple(notes))
+    return EvaluationReport(value=value, notes=tuple(notes))
 
 
 def is_of_one_kind(model: str) -> bool:

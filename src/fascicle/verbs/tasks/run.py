@@ -27,8 +27,8 @@ from fascicle.pipeline.running.report import (
     plan_retry,
 )
 from fascicle.pipeline.running.run import (
-    Progress,
     Run,
+    RunProgress,
     StartPool,
     checked_markers,
     finalize,
@@ -51,7 +51,7 @@ def run(  # noqa: PLR0913
     ray: str | None = None,
     resume: bool = False,
     update: bool = False,
-    progress: Callable[[Progress], None] = lambda progress: None,
+    progress: Callable[[RunProgress], None] = lambda progress: None,
 ) -> Totals:
     """Runs a pipeline over files; finished work is kept, however the run ends.
 

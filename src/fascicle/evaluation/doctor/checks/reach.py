@@ -20,7 +20,7 @@ from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import read_documents
-from fascicle.text.targets import REASONS, Limits, align
+from fascicle.text.targets import REASONS, HeadLimits, align
 from fascicle.text.windows import Window
 
 _OTHER_TYPE: Final = "other-type"
@@ -42,7 +42,7 @@ def unreachable(corpus: Corpus) -> HitsOrNotes:
     reading = ReadingSettings(
         max_length=settings.max_length, overlap=min(32, settings.max_length // 2)
     )
-    limits = Limits(nested=True, separates=True, width=settings.width)
+    limits = HeadLimits(nested=True, separates=True, width=settings.width)
     reasons: Counter[str] = Counter()
     annotated = [item for item in corpus.items if item.mentions]
     bare = (item.document() for item in annotated)
@@ -74,7 +74,7 @@ def _read_units(
 
 
 def _find_lost(
-    mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], limits: Limits
+    mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], limits: HeadLimits
 ) -> Iterator[tuple[Mention, str]]:
     types = sorted({mention.type for mention in mentions})
     if not align(mentions, pieces, windows, types=types, limits=limits).lost:
@@ -150,12 +150,12 @@ def _place_alone(
     windows: Sequence[Window],
     *,
     types: Sequence[str],
-    limits: Limits,
+    limits: HeadLimits,
 ) -> tuple[list[Row], Counter[str]]:
     """Returns the mentions that can be returned if there is no other, in units; and why the rest
     cannot.
     """
-    free = Limits(
+    free = HeadLimits(
         nested=True, width=limits.width, pieces=limits.pieces, pairs=True, breakers=limits.breakers
     )
     rows: list[Row] = []
@@ -171,7 +171,7 @@ def _place_alone(
 
 
 def lost_together(
-    rows: Iterable[Row], segments: Iterable[tuple[int, int]], limits: Limits
+    rows: Iterable[Row], segments: Iterable[tuple[int, int]], limits: HeadLimits
 ) -> Counter[str]:
     """Counts the mentions that cannot be returned together with the others, by reason.
 
