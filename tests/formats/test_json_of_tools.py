@@ -687,3 +687,71 @@ def test_no_article_names_a_file_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "b" / "a.json").write_text(json.dumps([article]))
     with pytest.raises(FormatError, match="is not here"):
         list(read(tmp_path / "b" / "a.json"))
+
+
+_PAPERS = [
+    {"id": "a", "title": "Lithium", "abstract": "It caused tremor."},
+    {"id": "b", "title": "Gout", "abstract": "It hurts."},
+]
+_ANSWERS: dict[str, Any] = {
+    "semantic-scholar": {"total": 2, "offset": 0, "data": _PAPERS},
+    "biorxiv": {"messages": [{"status": "ok", "count": 2}], "collection": _PAPERS},
+    "crossref": {
+        "status": "ok",
+        "message": {
+            "total-results": 2,
+            "facets": {},
+            "items": [{**one, "title": [one["title"]]} for one in _PAPERS],
+        },
+    },
+    "elasticsearch": {
+        "took": 3,
+        "_shards": {"total": 1},
+        "hits": {
+            "total": {"value": 2, "relation": "eq"},
+            "hits": [
+                {
+                    "_index": "a",
+                    "_id": one["id"],
+                    "_score": 1.0,
+                    "_source": {name: one[name] for name in ("title", "abstract")},
+                }
+                for one in _PAPERS
+            ],
+        },
+    },
+    "solr": {
+        "responseHeader": {"status": 0},
+        "response": {"numFound": 2, "docs": [{**p, "abstract": [p["abstract"]]} for p in _PAPERS]},
+    },
+    "core": {"totalHits": 2, "results": _PAPERS},
+    "mongodb": [{**one, "_id": {"$oid": one["id"]}, "id": None} for one in _PAPERS],
+}
+
+
+@pytest.mark.parametrize("name", _ANSWERS)
+def test_answers_of_searches_hold_titles_and_abstracts(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(_ANSWERS[name]), encoding="utf-8")
+    assert [(one.id, one.text) for one in read(path)] == [
+        ("a", "Lithium\n\nIt caused tremor."),
+        ("b", "Gout\n\nIt hurts."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"name": "A", "references": _PAPERS},  # of other papers
+        {"data": _PAPERS, "results": _PAPERS},
+        {"body": "A text of its own. " * 20, "data": _PAPERS},
+        {"data": [*_PAPERS, {"title": "C", "entities": SPANS}], "entities": SPANS},
+    ],
+)
+def test_lists_that_are_perhaps_no_documents_are_refused(
+    record: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(FormatError):
+        list(read(path))

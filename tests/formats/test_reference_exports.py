@@ -46,6 +46,8 @@ def test_an_export_is_recognised(name: str, content: str, expected: str, tmp_pat
 @pytest.mark.parametrize(
     ("first", "sentence"),
     [
+        ("Reference Type:  Journal Article\n", "is the text of EndNote with the names of its"),
+        ("###24491034\nOBJECTIVE\tOn gout .\n", "is PubMed RCT, which is not read; make a table"),
         ("RT Journal Article\nT1 On\n", "is the tagged format of RefWorks, which is not read"),
         ("%A Smith, J\n%T On\n", r"is a file of Refer without types \(%0\)"),
         ("Scopus\nEXPORT DATE: 1 May 2020\n", "is the plain text of Scopus"),

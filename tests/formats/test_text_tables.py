@@ -186,3 +186,29 @@ def test_a_first_line_for_excel_states_the_separator(tmp_path: Path, sign: str) 
     report = ReadReport(aside=FailedDocuments(keep_going=True))
     assert [(one.id, one.text) for one in read(path, report=report)] == [("7", "Gout")]
     assert [error.line for error in report.aside.errors] == [4]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_table_of_web_of_science_is_called_txt(tmp_path: Path, encoding: str) -> None:
+    content = "PT\tAU\tTI\tSO\tAB\tUT\nJ\tDoe\tGout\tLancet\tIt hurts.\tWOS:1\n"
+    path = tmp_path / "savedrecs.txt"
+    path.write_bytes(content.encode(encoding))
+    assert detect(str(path)) == "table"
+    assert [one.text for one in read(path)] == ["Gout\n\nIt hurts."]
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_remark_above_the_names_of_columns_is_left_out(tmp_path: Path, separator: str) -> None:
+    rows = [["About the data: of 2026"], ["Rank", "Title", "Abstract"], ["1", "Gout", "It hurts."]]
+    name = "a.csv" if separator == "," else "a.tsv"
+    (document,) = of(tmp_path, "".join(separator.join(row) + "\n" for row in rows), name)
+    assert (document.id, document.text) == ("a:1", "Gout\n\nIt hurts.")
+    (event,) = document.events
+    assert "; the row above their names is left out" in event.message
+
+
+@pytest.mark.parametrize("first", ["a text with one cell", "Title"])
+def test_a_first_line_of_text_is_no_remark(tmp_path: Path, first: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(f"{first}\nTitle\tAbstract\n", encoding="utf-8")
+    assert detect(str(path)) == "plain"

@@ -4,6 +4,7 @@ word.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from fascicle.errors import FormatError, InputError
 from fascicle.loading import load
 from fascicle.terms.dictionary import ENGLISH_STOP_WORDS, OWN, DictionaryEntry
 from fascicle.terms.finding import open_dictionary
-from fascicle.terms.matcher import Matcher, read_typed_names
+from fascicle.terms.matcher import DictionaryReport, Matcher, read_typed_names
 
 WORDS = [
     "aspirin",
@@ -247,3 +248,46 @@ def test_a_line_that_states_the_separator_for_excel_is_no_name(tmp_path: Path, f
     path = tmp_path / "own.csv"
     path.write_text(f"{first}\r\nname;type\r\nour syndrome;Disease\r\n", encoding="utf-8")
     assert list(read_typed_names(str(path))) == [DictionaryEntry("our syndrome", "Disease")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "Bezeichnung;Kategorie;Kennung\n{x};Disease;OWN:1\n{y};Chemical;OWN:2\n"),
+        ("a.csv", "cui,str,tty,sty\nC9999991,{x},PT,Disease\nC9999992,{y},PT,Chemical\n"),
+        ("a.tsv", "# of my own, 2026\n#name\ttype\n{x}\tDisease\n{y}\tChemical\n"),
+        ("a.csv", "#name,type\n{x},Disease\n{y},Chemical\n"),
+        ("a.csv", "# of my own\nname;type\n{x};Disease\n{y};Chemical\n"),
+        ("a.tsv", "# of my own, 2026\nDisease\t{x}\n# second part\nChemical\t{y}\n"),
+    ],
+)
+def test_lists_as_people_keep_them(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text.format(x="quizzle syndrome", y="blarmycin"), encoding="utf-8")
+    assert [(entry.type, entry.name) for entry in read_typed_names(str(path))] == [
+        ("Disease", "quizzle syndrome"),
+        ("Chemical", "blarmycin"),
+    ]
+
+
+def test_a_first_row_that_is_taken_as_headings_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Wort;Art\nfoo;Disease\nbar;Gene\n", encoding="utf-8")
+    report = DictionaryReport()
+    list(read_typed_names(str(path), report=report))
+    assert [*report.losses()] == ["not read: the first row, as headings (Wort, Art)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("type\tname\nfoo\tDisease\nbar\tChemical\n", "the column type has names"),
+        ("C9999991\tfoo\nC9999992\tbar\n", "'C9999991' as a type, which is an identifier"),
+        ("foo\nbar\n", "write the type of each name and a TAB before it"),
+    ],
+)
+def test_lists_that_cannot_be_read_are_refused(tmp_path: Path, text: str, reason: str) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(reason)):
+        list(read_typed_names(str(path)))

@@ -149,8 +149,10 @@ _OTHER: Final = MappingProxyType(
         re.compile(r"Scopus\s*$"): "the plain text of Scopus",
         re.compile(r"<1>\s*$"): "the text of Ovid",
         re.compile(r"Record #1 of \d+"): "the text of the Cochrane Library",
+        re.compile(r"Reference Type: +\S"): "the text of EndNote with the names of its fields",
     }
 )
+_PUBMED_RCT: Final = re.compile(r"###\d+\s*$")
 
 
 def other_export(lines: Sequence[str]) -> str:
@@ -160,5 +162,10 @@ def other_export(lines: Sequence[str]) -> str:
         lines: at the beginning of the file.
     """
     first = next(filter(str.strip, lines), "")
+    if _PUBMED_RCT.match(first):
+        return (
+            "PubMed RCT, which is not read; make a table of it with the columns id and text, "
+            "which has one abstract in each row"
+        )
     names = (name for pattern, name in _OTHER.items() if pattern.match(first))
     return next((f"{name}, {_AGAIN}" for name in names), "")

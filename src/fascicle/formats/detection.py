@@ -44,7 +44,13 @@ from fascicle.formats.predictions import find_columns
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.stam import MARK as STAM
 from fascicle.formats.tag_names import BEGIN, DOCSTART
-from fascicle.formats.text_tables import column_names, has_texts, longest_cell
+from fascicle.formats.text_tables import (
+    column_names,
+    has_texts,
+    is_above_names,
+    is_export,
+    longest_cell,
+)
 from fascicle.formats.unread import fields_argument
 from fascicle.formats.web_annotation import MARK as WEB_ANNOTATION
 
@@ -346,7 +352,14 @@ def _by_content(lines: Sequence[str], path: str) -> str:
     is_text = format_by_suffix(path) == "plain"
     if first.startswith((BEGIN, DOCSTART)) or _all_tagged(lines[:_ROWS], strict=is_text):
         return "conll"
-    return "table" if suffix(path) in _TABLES and has_texts(first) else ""
+    return "table" if _is_table(lines, is_called_so=suffix(path) in _TABLES) else ""
+
+
+def _is_table(lines: Sequence[str], *, is_called_so: bool) -> bool:
+    first, second = [*islice(filter(str.strip, lines), 2), "", ""][:2]
+    if not is_called_so:
+        return is_export(first)
+    return has_texts(first) or is_above_names(first, second)
 
 
 def _of_json(text: str, first: str, keys: Collection[str], path: str) -> str | None:

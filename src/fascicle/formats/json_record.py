@@ -24,6 +24,7 @@ STEP: Final = "jsonl"
 IDS: Final = (
     *("id", "_id", "pmid", "doc_id", "document_id", "doi", "pmcid"),
     *("corpusid", "paperId"),  # of Semantic Scholar
+    *("PMID", "DOI"),
 )
 _GROUP: Final = "sc"  # the group of spans that spaCy trains on, for gold
 _NUMBERS: Final = (float, int, type(None))  # of scores
@@ -65,6 +66,8 @@ class Record:
         """Id as in the source, or the empty string."""
         names = (self.shape.id, "id") if self.shape.tokens else (self.shape.id, *IDS)
         value = next((self.value[name] for name in names if self.value.get(name) is not None), None)
+        if isinstance(value, dict) and len(value) == 1:  # as MongoDB exports its ids
+            value = value.get("$oid")
         return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
     def field(self, name: str, kind: Any) -> Any:

@@ -25,6 +25,7 @@ from fascicle.formats.json_relations import RELATIONS, write_relations
 from fascicle.formats.label_studio_rows import merge_records
 from fascicle.formats.losses import OF_LINKS, held_fields
 from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.search_answers import papers_in
 from fascicle.formats.shape_detection import Shapes
 from fascicle.formats.shapes import SHAPES, JsonShape, adjust_shape
 from fascicle.formats.tag_names import check_labels
@@ -220,7 +221,7 @@ def _records_in(value: Any) -> Iterator[Any]:
             yield from results
         case {"fields": dict(), "responses": dict()}:
             yield _of_argilla(value)
-        case dict() if parts := _parts_of(value):
+        case dict() if parts := _parts_of(value) or papers_in(value):
             for part in parts:
                 yield from _records_in(part)
         case _:

@@ -45,6 +45,7 @@ _IDS: Final = (*IDS, "document")
 _TITLES: Final = ("title", "article title", "article_title", "ti")
 _ABSTRACTS: Final = ("abstract", "abstract note", "abstract_text", "ab")
 _BODIES: Final = ("body", "content", "sentence", "full_text", "fulltext")
+_TWO: Final = 2
 _BETWEEN: Final = "\n\n"  # many titles have no full stop: a line end alone ends no sentence
 # no name of a column; a year may be one
 _CONTENT: Final = re.compile(r"(?!(?:19|20)\d\d$)[\d.,]+|.{80,}")
@@ -107,7 +108,24 @@ def has_texts(header: str) -> bool:
     """True if the first line of a file has a column of texts with a usual name, and is no row of
     contents.
     """
+    return _has_texts(column_names(header))
+
+
+def is_export(header: str) -> bool:
+    """True if the first line of a file names, between TABs, a column of titles and one of
+    abstracts, as Web of Science does.
+    """
     names = column_names(header)
+    return _has_texts(names) and "\t" in header and len(_usual([*map(str.lower, names)])) == _TWO
+
+
+def is_above_names(first: str, second: str) -> bool:
+    """True if the first line of a table is a remark above the names of the columns."""
+    cells = next(csv.reader([first]), []) if len(first) <= META_LENGTH else []
+    return len(cells) == 1 and not _has_texts(cells) and has_texts(second)
+
+
+def _has_texts(names: Sequence[str]) -> bool:
     return bool(_usual([name.lower() for name in names])) and not any(
         map(_CONTENT.fullmatch, names)
     )
@@ -178,10 +196,12 @@ def documents_of_rows(
     if isinstance(header[1], FormatError):
         raise header[1]
     start = list(islice(rows, 1))
-    cells = [] if not start or isinstance(start[0][1], FormatError) else start[0][1]
-    columns = _columns(header[1], options, source, cells=cells)
+    names, is_below = header[1], _is_below(header[1], _cells(start))
+    if is_below:
+        names, start = _cells(start), list(islice(rows, 1))
+    columns = _columns(names, options, source, cells=_cells(start))
     is_named = options.text or columns.names[columns.texts[0]].lower() == _TEXT
-    notes = () if is_named else (_note_columns(columns),)
+    notes = () if is_named and not is_below else (_note_columns(columns, is_below=is_below),)
 
     shapes = Shapes("auto", options.annotation, report=report, path=source.path)
     records = _records(chain(start, rows), columns, options, source)
@@ -215,22 +235,30 @@ def _records(
         yield place, _record(cells, columns, ignored, place)
 
 
+def _separator_in(lines: list[str]) -> str:
+    """Returns the separator of a table by its first two lines; empties one that states it, which
+    still is a line.
+    """
+    if not lines:
+        return ","
+    if separator := stated_separator(lines[0]):
+        lines[0] = "\n"
+        return separator
+    return _separator_of(lines[-1 if is_above_names(lines[0], lines[-1]) else 0])
+
+
 def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, _Row]]:
     """Yields the rows that are not empty, each with the number of its last line."""
     bad: list[FormatError] = []
     # so that quotes in a bad line still begin and end cells
     source = replace(source, bad=bad.append)
     lines = (line_text(line) + "\n" for _, line in read_lines_or_errors(source))
-    first = next(lines, None)
-    if first is None:
-        return
-    if separator := stated_separator(first):
-        first = "\n"  # no row, and still a line
-    separator = separator or _separator_of(first)
+    first = list(islice(lines, 2))
+    separator = _separator_in(first)
     quoting: Literal[0, 3] = (
         csv.QUOTE_MINIMAL if options.quotes or separator != "\t" else csv.QUOTE_NONE
     )
-    reader = csv.reader(chain((first,), lines), delimiter=separator, quoting=quoting, strict=True)
+    reader = csv.reader(chain(first, lines), delimiter=separator, quoting=quoting, strict=True)
     while True:
         before = csv.field_size_limit(MAX_LINE)  # of the process; so it is set back after each row
         try:
@@ -272,8 +300,20 @@ def _columns(
     )
 
 
-def _note_columns(columns: _Columns) -> Event:
-    """Returns a note about which columns were taken, for a user who named none."""
+def _is_below(first: Sequence[str], second: Sequence[str]) -> bool:
+    """True if the second row names the columns, below a remark in one cell."""
+    return sum(map(bool, first)) == 1 and not _has_texts(first) and _has_texts(second)
+
+
+def _cells(rows: Sequence[tuple[int, _Row]]) -> list[str]:
+    """Returns the cells of the first row; none without it, or if it cannot be read."""
+    return next((row for _, row in rows if isinstance(row, list)), [])
+
+
+def _note_columns(columns: _Columns, *, is_below: bool) -> Event:
+    """Returns a note about which columns were taken, for a user who named none; and that the row
+    above their names was left out.
+    """
     texts = [columns.names[column] for column in columns.texts]
     identifier = (
         f"the column {columns.names[columns.id]}"
@@ -284,6 +324,7 @@ def _note_columns(columns: _Columns) -> Event:
     message = (
         f"the text is the column{'s' * (len(texts) > 1)} {' and '.join(texts)}{lone} and the id is "
         f"{identifier}; {fields_argument((_TEXT, ','.join(texts)))} and so on name others"
+        f"{'; the row above their names is left out' * is_below}"
     )
     return Event(step=_STEP, kind="note", code="columns-taken", message=message)
 

@@ -23,9 +23,10 @@ HEADINGS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         what: frozenset(names.split(", "))
         for what, names in {
             "name": "name, term, label, surface, concept name, entity name, preferred name, "
-            "preferred label, preferred term, pref label, preflabel, canonical name, main name",
-            "type": "type, category, class, entity type, semantic type",
-            "concept": "id, identifier, concept, curie, concept id, class id, code",
+            "preferred label, preferred term, pref label, preflabel, canonical name, main name, "
+            "str",
+            "type": "type, category, class, entity type, semantic type, sty",
+            "concept": "id, identifier, concept, curie, concept id, class id, code, cui",
             "synonyms": "synonym, synonyms, synonym s, exact synonym, exact synonyms, alias, "
             "aliases, alias es, aka, also known as, alternative name, alternative names, "
             "alternate name, alternate names, alternative label, alternative labels, alt name, "
@@ -36,7 +37,12 @@ HEADINGS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 _JSON: Final = re.compile(r'\s*(?:\[\s*)?\{\s*(?:"|$)|\s*\[\s*$')
 _SIGNS: Final = re.compile(r"[\W_]+")
 _CURIE: Final = re.compile(r"[A-Za-z][\w.]*:[^\s:]+")
+# of UMLS or MeSH; a type may have a short number, such as T047
+_IDENTIFIER: Final = re.compile(rf"{_CURIE.pattern}|[A-Za-z]{{0,5}}[_-]?\d{{5,}}")
+_COMMENT: Final = "#"
 _REMEDY: Final = "begin the list with a row of headings, such as type, name and id"
+_PLAIN: Final = {"type": [0], "name": [1]}  # columns of a list without headings
+_TWO: Final = 2
 _MOST: Final = 1000  # rows, types and names that are compared
 _FEW: Final = 5  # rows of a list that may have a type each
 
@@ -78,8 +84,15 @@ def first_rows(path: str) -> tuple[str, list[list[str]]]:
     if separator := stated_separator(lines[0]) if lines else "":
         del lines[0]
     else:
-        separator = next((sign for sign in signs if lines and sign in lines[0]), "\t")
-    return separator, [list(map(str.strip, split_cells(row, separator))) for row in lines]
+        first = next((line for line in lines if not is_comment(line, signs)), "")
+        separator = next((sign for sign in signs if sign in first), "\t")
+    rows = (row for row in lines if not is_comment(row, separator))
+    return separator, [list(map(str.strip, split_cells(row, separator))) for row in rows]
+
+
+def is_comment(row: str, separators: str) -> bool:
+    """True if a row of a list is a remark: it begins with ``#`` and has one cell."""
+    return row.startswith(_COMMENT) and not any(sign in row for sign in separators)
 
 
 def split_cells(row: str, separator: str = "\t") -> list[str]:
@@ -96,24 +109,62 @@ def split_cells(row: str, separator: str = "\t") -> list[str]:
     return [cell[1:-1].replace('""', '"') for cell in cells] if are_quoted else cells
 
 
-def list_columns(rows: Sequence[Sequence[str]], path: str) -> dict[str, list[int]]:
-    """Returns the columns of a list of names: by its headings, else by its content; nothing if
-    neither tells.
+def list_columns(rows: Sequence[Sequence[str]], path: str) -> tuple[dict[str, list[int]], bool]:
+    """Returns the columns of a list of names, and whether its first row has headings: `HEADINGS`,
+    or others where only the rows below tell what the columns are; else a type and a name.
 
     Args:
         rows: the first ones.
         path: of the list.
 
     Raises:
-        InputError: names or identifiers without a column of types.
+        InputError: names or identifiers without a column of types, or headings that contradict the
+            rows below.
     """
     headings = read_headings(rows[0]) if rows else {}
+    below = _columns_by_content(rows[1:])
     columns = headings or _columns_by_content(rows)
     if {"name", "type"} <= columns.keys():
-        return columns
+        _refuse_swapped(rows, headings, below, path)
+        return columns, bool(headings)
     if headings or "concept" in columns:
         raise InputError(f"{path} has no column of types; {_REMEDY}", file=path)
-    return {}
+    is_plain = below == _PLAIN or any(map(_CURIE.fullmatch, rows[0] if rows else ()))
+    if {"name", "type"} <= below.keys() and not is_plain:
+        return below, True
+    return _PLAIN, False
+
+
+def _refuse_swapped(
+    rows: Sequence[Sequence[str]],
+    headings: Mapping[str, list[int]],
+    below: Mapping[str, list[int]],
+    path: str,
+) -> None:
+    """Raises an error for headings of names over types, and of types over names."""
+    swapped = {"name": headings.get("type"), "type": headings.get("name")}
+    if headings and swapped.items() <= below.items() and len(rows) > _TWO:
+        title = rows[0][headings["type"][0]]
+        raise InputError(
+            f"{path} has headings that do not fit: the column {title} has names, and types are in "
+            "the column of names; correct the row of headings",
+            file=path,
+        )
+
+
+def drop_header(
+    lines: Iterable[tuple[int, str]], *, header: bool, remarks: str
+) -> Iterator[tuple[int, str]]:
+    """Yields numbered lines without remarks, where they have this separator, without a first one
+    that states the separator, and without the first one that is not empty, if it is a header.
+    """
+    for number, line in lines:
+        if (number == 1 and stated_separator(line)) or (remarks and is_comment(line, remarks)):
+            continue
+        if header and line.strip():
+            header = False
+            continue
+        yield number, line
 
 
 def unread_titles(
@@ -127,7 +178,12 @@ def unread_titles(
         titled: whether the first row has titles.
     """
     used = {*columns.get("synonyms", ()), *(places[0] for places in columns.values())}
-    return tuple(
+    taken = (
+        f"the first row, as headings ({', '.join(row)})"
+        for row in header
+        if titled and not read_headings(row)
+    )
+    return *taken, *(
         f"the column {title if titled else at + 1}"
         for row in header
         for at, title in enumerate(row)
@@ -178,7 +234,7 @@ def check_types(entries: Iterable[DictionaryEntry], path: str) -> Iterator[Dicti
     types, names, rows = set[str](), set[str](), 0
     for entry in entries:
         rows += 1
-        if _CURIE.fullmatch(entry.type):
+        if _IDENTIFIER.fullmatch(entry.type):
             raise InputError(
                 f"{path} has {entry.type!r} as a type, which is an identifier; {_REMEDY}", file=path
             )

@@ -21,7 +21,7 @@ import numpy as np
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Event, Mention, Patch
-from fascicle.core.files.encodings import AUTO, stated_separator
+from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import Source, read_lines
 from fascicle.core.stream import portions
 from fascicle.core.wording import plural
@@ -37,9 +37,9 @@ from fascicle.terms.dictionary import (
 from fascicle.terms.headings import (
     NameLinks,
     check_types,
+    drop_header,
     first_rows,
     list_columns,
-    read_headings,
     split_cells,
     split_synonyms,
     unread_titles,
@@ -162,13 +162,9 @@ def read_dictionary(
     options = options or TsvOptions()
     report = report if report is not None else DictionaryReport()
     columns = _Columns(path, options)
-    is_header = options.header
-    for number, line in read_lines(Source(path=path, encoding=options.encoding)):
-        if number == 1 and stated_separator(line):
-            continue
-        if is_header and line.strip():
-            is_header = False
-            continue
+    lines = read_lines(Source(path=path, encoding=options.encoding))
+    remarks = options.separator if options.type_column is not None else ""
+    for number, line in drop_header(lines, header=options.header, remarks=remarks):
         cells = split_cells(line, options.separator)
         if line.strip():
             columns.check_width(cells, number)
@@ -177,8 +173,7 @@ def read_dictionary(
             report.first_empty = report.first_empty or f"{path}, line {number}"
             continue
         entry = columns.entry(cells, number)
-        synonyms = (name for at in options.synonym_columns for name in split_synonyms(cells[at]))
-        for name in (entry.name, *synonyms):
+        for name in (entry.name, *columns.synonyms(cells)):
             report.entries += 1
             yield entry._replace(name=name)
     if not columns.count or not report.entries:
@@ -209,16 +204,16 @@ def read_typed_names(
 def _list_options(path: str, report: DictionaryReport) -> TsvOptions:
     """Returns what the columns of a list are; the report receives those that are not read."""
     separator, rows = first_rows(path)
-    columns = list_columns(rows, path) or {"type": [0], "name": [1]}
+    columns, has_header = list_columns(rows, path)
     options = TsvOptions(
         name_column=columns["name"][0],
         type_column=columns["type"][0],
         concept_column=columns.get("concept", [None])[0],
         synonym_columns=tuple(columns.get("synonyms", ())),
-        header=bool(rows and read_headings(rows[0])),
+        header=has_header,
         separator=separator,
     )
-    report.unread = unread_titles(rows[:1], columns, titled=options.header)
+    report.unread = unread_titles(rows[:1], columns, titled=has_header)
     return options
 
 
@@ -261,8 +256,8 @@ class _Columns:
         if len(cells) < self._needed:
             raise FormatError(
                 f"{len(cells)} {self._sign}-separated column(s), but {self._needed} are needed, "
-                "such as a type, a TAB and a name; correct the row, or name the columns that the "
-                "table has",
+                "such as a type, a TAB and a name; write the type of each name and a "
+                f"{self._sign} before it, or name the columns that the table has",
                 at=Place(self._path, number),
             )
         if len(cells) != self.count:
@@ -296,6 +291,10 @@ class _Columns:
             )
         concept_at = options.concept_column
         return DictionaryEntry(name, kind, "" if concept_at is None else cells[concept_at].strip())
+
+    def synonyms(self, cells: list[str]) -> Iterator[str]:
+        """Yields further names of a row."""
+        return (name for at in self._options.synonym_columns for name in split_synonyms(cells[at]))
 
     def _compare_suspect(self, cells: list[str]) -> None:
         if self._options.suspect is None:
