@@ -20,7 +20,8 @@ from standing import JSON, TOKEN, Poison, Standing, standing
 
 from fascicle.serving.app import ROUTES
 from fascicle.serving.endpoint import Endpoint
-from fascicle.settings.serving import LOCAL, ServeSettings
+from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
+from fascicle.settings.serving import LOCAL, Project, Role, ServeSettings, hash_token
 
 pytestmark = pytest.mark.loopback
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -80,6 +81,61 @@ def test_every_route_needs_the_token(
     assert reply.status == 401
     assert reply.headers["www-authenticate"] == "Bearer"
     assert is_problem(reply.content)
+
+
+ABOVE_CURATORS = {
+    ("GET", "/v1/curation/review"),
+    ("GET", "/v1/curation/agreement"),
+    ("POST", "/v1/curation/import"),
+}
+
+
+def test_each_role_enters_by_its_routes_alone(tmp_path: Path) -> None:
+    """Every route with the tokens of each role, and with what is nearly the token of an
+    administrator.
+    """
+    place = tmp_path / "tokens.json"
+    roles: dict[str, Role] = {
+        "Ada": "curator",
+        "Ben": "curator",
+        "Rita": "reviewer",
+        "Adam": "administrator",
+    }
+    tokens = {name: add_token(place, name, role) for name, role in roles.items()}
+    once = add_token(place, "Olga", "administrator")
+    withdraw_token(place, "Olga")
+    whole = tokens["Adam"]
+    strangers = {
+        "withdrawn": once,
+        "the hash": hash_token(whole),
+        "other case": whole.swapcase(),
+        "a part": whole[:-1],
+        "two": f"{whole} {tokens['Ada']}",
+    }
+    settings = ServeSettings(
+        tokens=read_tokens(place),
+        curation=str(tmp_path / "decisions.sqlite"),
+        project=Project(curators=("Ada", "Ben"), per_document=2),
+    )
+    wrong, count = [], 0
+    with standing({"poison": Poison()}, settings) as service:
+        document = {"documents": [{"id": "a", "text": "x"}], "who": "Rita"}
+        reviewer = {**JSON, "Authorization": f"Bearer {tokens['Rita']}"}
+        assert service.ask("POST", "/v1/curation/documents", document, reviewer).status == 200
+        for endpoint in CLOSED:
+            body = b"{}" if endpoint.method == "POST" else None
+            for who, token in {**tokens, **strangers}.items():
+                headers = {**JSON, "Authorization": f"Bearer {token}"}
+                path = path_of(endpoint) + "?id=a" * endpoint.path.endswith("/review")
+                status = service.ask(endpoint.method, path, body, headers).status
+                is_above = (endpoint.method, endpoint.path) in ABOVE_CURATORS
+                refused = 401 if who in strangers else 403 if is_above else 0
+                expected = 0 if roles.get(who, "") in {"reviewer", "administrator"} else refused
+                count += 1
+                if status >= 500 or (status if status in {401, 403} else 0) != expected:
+                    wrong.append(f"{who} at {endpoint.method} {endpoint.path}: {status}")
+    assert wrong == []
+    assert count >= 300
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.serving.page.browsing import Opened, press, until
+from tests.serving.page.browsing import Opened, press, rest, until
 from tests.serving.page.test_safety import overflow
 from tests.support.axe import violations
 
@@ -71,7 +71,7 @@ def test_arcs_lead_from_mention_to_mention(
 ) -> None:
     page = opened(document(text, *pairs), width=width)
     until(page, f"document.querySelectorAll('.arcs .arc').length === {len(pairs)}")
-    page.wait_for_timeout(100)
+    rest(page)
     for pair, ends in zip(pairs, page.evaluate(ENDS), strict=True):
         for word, (x, y) in zip(pair, ends, strict=True):
             start = len(text[: text.index(word)].encode("utf-16-le")) // 2

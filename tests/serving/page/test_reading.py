@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.serving.page.browsing import Opened, load, until
+from tests.serving.page.browsing import Opened, load, press, until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -71,8 +71,7 @@ def test_a_text_is_annotated_and_walked_through_by_keys(opened: Opened) -> None:
     until(page, "document.querySelector('#panel-head').textContent !== ''")
     seen = [chosen(page)]
     for _ in range(12):
-        page.keyboard.press("n")
-        page.wait_for_timeout(50)
+        press(page, "n")
         seen.append(chosen(page))
     assert {"Aspirin", "headache", "caffeine"} <= set(seen)
     page.keyboard.press("Enter")
@@ -109,8 +108,7 @@ def test_the_text_is_shown_as_it_is_with_every_shape_of_mention(opened: Opened) 
     assert page.evaluate(clipped) == 0, "a block clips what leaves it"
     seen = []
     for _ in SHAPES["mentions"]:
-        page.keyboard.press("n")
-        page.wait_for_timeout(50)
+        press(page, "n")
         seen.append(chosen(page))
     assert seen == ["aspirin", "leftarm pain", "right arm pain", "arm", "BRCA1 human gene", "human"]
 

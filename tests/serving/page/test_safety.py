@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from standing import Standing, standing
-from tests.serving.page.browsing import Opened
+from tests.serving.page.browsing import Opened, press
 from tests.support.axe import violations
 
 from fascicle.serving.server import PipelineOpener
@@ -62,17 +62,14 @@ def hostile() -> dict[str, Any]:
 def everything(page: Page) -> None:
     """Goes through all that shows strings of a document."""
     for _ in ATTACKS:
-        page.keyboard.press("n")
-        page.wait_for_timeout(60)
+        press(page, "n")
     for key in ("w", "v", "v"):
-        page.keyboard.press(key)
-        page.wait_for_timeout(200)
+        press(page, key)
     page.keyboard.press("/")
     page.keyboard.type("<img")
     page.keyboard.press("Escape")
     for key in ("m", "Escape", "e", "Escape", "?", "Escape"):
-        page.keyboard.press(key)
-        page.wait_for_timeout(200)
+        press(page, key)
 
 
 def test_no_string_of_a_document_runs(opened: Opened) -> None:
@@ -177,8 +174,7 @@ def test_nothing_is_wider_than_the_screen(opened: Opened, width: int) -> None:
     assert overflow(page) <= 0
     page = opened(TINY, long, width=width, curator="Ada")
     for key in ("n", "]", "n", "v", "k"):
-        page.keyboard.press(key)
-        page.wait_for_timeout(300)
+        press(page, key)
         assert overflow(page) <= 0, key
 
 
