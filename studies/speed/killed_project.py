@@ -252,7 +252,7 @@ class Team:
         after = 0
         for at in range(len(WORDS)):
             here = _mention(at, "Gene")
-            item = json.dumps(["m", "Gene", here["spans"]]) if at % 3 else f"added-{who}-{at}"
+            item = _item("m", "Gene", here["spans"]) if at % 3 else f"added-{who}-{at}"
             now = draw.choice(
                 [
                     here,
@@ -294,7 +294,7 @@ class Team:
         state = self.states.setdefault("", {}).setdefault(name, {})
         after = 0
         for one in found["document"].get("mentions", []):
-            item = json.dumps(["gold", one["type"], one["spans"]])
+            item = _item("gold", one["type"], one["spans"])
             now = draw.choice([{"spans": one["spans"], "type": one["type"]}, None])
             after = self._step(
                 client,
@@ -399,6 +399,11 @@ def _document(name: str) -> dict[str, Any]:
 def _mention(at: int, type_: str, *, shorter: bool = False) -> dict[str, Any]:
     begin = TEXT.index(WORDS[at])
     return {"spans": [[begin, begin + len(WORDS[at]) - 2 * shorter]], "type": type_}
+
+
+def _item(*parts: Any) -> str:
+    """The name of a mention as the service spells it, whoever sends it."""
+    return json.dumps(parts, separators=(",", ":"))
 
 
 def _place(mention: dict[str, Any]) -> str:
