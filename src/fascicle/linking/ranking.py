@@ -182,15 +182,8 @@ class CandidateRanker:
         thresholds = _correct(parts, mention_scores, scores, nil)
 
         alike, thresholds = _undecided(scores[order], nil, owners, tied, thresholds)
-        first = np.flatnonzero(np.diff(owners, prepend=-1))
-        is_low = np.ones(units, dtype=np.bool_)
-        # not so without a probability
-        is_low[owners[first]] = scores[order[first]] < thresholds[owners[first]]
-        likely = features[:, _LIKELY] > 0
-        aliases = features[:, _OF_ANOTHER] > 0
-        order, scores, alike = _settle(
-            candidates, order, scores, likely, tied, alike, aliases=aliases
-        )
+        is_low = _are_low(scores[order], owners, thresholds)
+        order, scores, alike = _settle(candidates, order, scores, features, tied, alike)
         alike, is_nil = self._ties([unit.type for unit in candidates.units], alike)
         # no name was compared, so nothing is known
         nil[np.bincount(owners, minlength=units) == 0] = np.nan
@@ -239,6 +232,16 @@ def _correct(
     return thresholds
 
 
+def _are_low(scores: Floats, owners: Ints, thresholds: Floats) -> Bools:
+    """Returns which units have no candidate, or a first one that is less probable than its
+    threshold; a candidate without a probability is not.
+    """
+    first = np.flatnonzero(np.diff(owners, prepend=-1))
+    low = np.ones(len(thresholds), dtype=np.bool_)
+    low[owners[first]] = scores[first] < thresholds[owners[first]]
+    return low
+
+
 def _undecided(
     scores: Floats, nil: Floats, owners: Ints, alike: Ints, thresholds: Floats
 ) -> tuple[Ints, Floats]:
@@ -270,11 +273,9 @@ def _settle(
     candidates: Candidates,
     order: Ints,
     scores: Floats,
-    likely: Bools,
+    features: Floats,
     tied: Ints,
     alike: Ints,
-    *,
-    aliases: Bools,
 ) -> tuple[Ints, Floats, Ints]:
     """Returns order, probabilities and counts of answers where several are the answer of a unit.
 
@@ -287,27 +288,23 @@ def _settle(
         candidates: of units.
         order: of them, the best of each unit first.
         scores: probability of each, or NaN.
-        likely: whether each is of the likely species.
+        features: of each; whether it is of the likely species, and its name the symbol of another
+            gene of its species, decides.
         tied: first candidates of each unit that are equally good, ``[units]``.
         alike: how many are the answer, ``[units]``.
-        aliases: whether the name of each gene is the symbol of another one of its species.
     """
     owners, units = candidates.owners, len(alike)
-    scores, alike = scores.copy(), alike.copy()
+    alike, several = alike.copy(), (alike > 1)[owners]
     starts = np.searchsorted(owners, np.arange(units))
-    places, several = np.arange(len(order)) - starts[owners], (alike > 1)[owners]
-
-    # Candidates that are tied share their probability.
-    equal = several & (places < tied[owners])
-    sums = np.bincount(owners[equal], weights=scores[order[equal]], minlength=units)
-    scores[order[equal]] = (sums / np.maximum(tied, 1))[owners[equal]]
+    places = np.arange(len(order)) - starts[owners]
+    scores = _share_among_tied(order, scores, owners, tied, several & (places < tied[owners]))
 
     # A label that precedes the others is the answer alone.
     answers = several & (places < alike[owners])
-    counts = np.bincount(owners, weights=answers & likely[order], minlength=units)
+    counts = np.bincount(owners, weights=answers & (features[order, _LIKELY] > 0), minlength=units)
     precedes = several & (candidates.precedence[order] == 1)
     precedes &= (counts[owners] != 1) | (places == 0)
-    labels = np.flatnonzero(precedes | _are_symbols(candidates, order, answers, aliases[order]))
+    labels = np.flatnonzero(precedes | _are_symbols(candidates, order, answers, features))
     rows = order[labels]
     best = _by_score(order, scores, owners)[starts[owners[labels]]]
     scores[rows], scores[best] = scores[best], scores[rows]
@@ -318,11 +315,22 @@ def _settle(
     return order[np.lexsort((~is_label[order], falling, owners))], scores, alike
 
 
-def _are_symbols(candidates: Candidates, order: Ints, answers: Bools, aliases: Bools) -> Bools:
+def _share_among_tied(
+    order: Ints, scores: Floats, owners: Ints, tied: Ints, equal: Bools
+) -> Floats:
+    """Returns probabilities of which candidates that are tied have equal shares."""
+    scores = scores.copy()
+    sums = np.bincount(owners[equal], weights=scores[order[equal]], minlength=len(tied))
+    scores[order[equal]] = (sums / np.maximum(tied, 1))[owners[equal]]
+    return scores
+
+
+def _are_symbols(candidates: Candidates, order: Ints, answers: Bools, features: Floats) -> Bools:
     """Returns which answers are genes whose symbol is the mention, and an alias of the others."""
     owners = candidates.owners
-    symbols = answers & ~aliases & candidates.labels[order] & (candidates.tiers[order] == EXACT)
-    rest = np.bincount(owners, weights=answers & ~aliases, minlength=len(candidates.units))
+    by_itself = answers & ~(features[order, _OF_ANOTHER] > 0)
+    symbols = by_itself & candidates.labels[order] & (candidates.tiers[order] == EXACT)
+    rest = np.bincount(owners, weights=by_itself, minlength=len(candidates.units))
     are_symbols: Bools = symbols & (rest == 1)[owners]
     return are_symbols
 

@@ -229,10 +229,7 @@ def train_glove(
                 _Rows(sides[side], sums[side], at)
                 for side, at in zip(pair, (rows, columns), strict=True)
             ]
-            part, *slopes = gradient(used[0].values(), used[1].values(), cells)
-            loss += part
-            for of_side, slope in zip(used, slopes, strict=True):
-                of_side.step(slope, rate=settings.learning_rate)
+            loss += _step(used, cells, rate=settings.learning_rate)
         if tell is not None:
             tell(number, loss / len(table.values))
     return _finished(table, sides)
@@ -272,6 +269,14 @@ class _Rows(NamedTuple):
             total = squares[self.at] + change * change
             squares[self.at] = total
             values[self.at] -= rate * change / np.sqrt(total)
+
+
+def _step(used: Sequence[_Rows], cells: CellBatch, *, rate: float) -> float:
+    """Changes the rows of both sides by one block of cells; returns their loss before."""
+    loss, *slopes = gradient(used[0].values(), used[1].values(), cells)
+    for rows, slope in zip(used, slopes, strict=True):
+        rows.step(slope, rate=rate)
+    return loss
 
 
 def _finished(table: _Cooccurrence, sides: list[Side]) -> StaticVectors:

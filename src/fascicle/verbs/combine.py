@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -127,17 +127,20 @@ def combine(
     if texts is not None:
         judge = _filter_of(request, least, threads=texts.threads)
         if not systems.distinct_types:
-            types = {mention.type for mentions in mentions.values() for mention in mentions}
-            notes += check_filter_types(types, judge.manifest.types)
+            notes += check_filter_types(_types_of(mentions), judge.manifest.types)
         mentions, notes_of = _judge(judge, mentions, texts=_texts(mentions, votes, texts, reading))
-        for identifier, of_one in notes_of.items():
-            for event in of_one:
+        for identifier, noted in notes_of.items():
+            for event in noted:
                 events.add(event, identifier)
     return Combined(
         predictions=tuple(_predictions(mentions, votes, notes_of)),
         votes=votes,
         notes=(*notes, *several.notes_on_files(read), *_notes(votes)),
     )
+
+
+def _types_of(mentions: Mapping[str, Sequence[Mention]]) -> set[str]:
+    return {mention.type for mention in chain.from_iterable(mentions.values())}
 
 
 def _filter_of(request: RuleRequest, least: float | None, *, threads: int | None) -> MentionFilter:

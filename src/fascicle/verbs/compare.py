@@ -139,11 +139,8 @@ def compare(
     several.check_given_once(models)
     reference = several.read_gold(as_request(gold), events=events)
     read = _read_files(systems, models, reference, events)
-    if options.search and len(read) + len(models) > MOST:
-        raise UsageError(
-            f"all subsets of {len(read) + len(models)} systems are too many to try; give at most "
-            f"{MOST} systems, or search=False"
-        )
+    if options.search:
+        _check_count(len(read) + len(models))
     named = replace(reference, name=THE_GOLD)
     if models:  # bad options end before the work of models
         (right,), _ = several.rename_types(systems, (), named)
@@ -166,6 +163,14 @@ def compare(
     return Compared(
         comparison=comparison, choices=choices, given=read, systems=renamed, notes=tuple(notes)
     )
+
+
+def _check_count(systems: int) -> None:
+    if systems > MOST:
+        raise UsageError(
+            f"all subsets of {systems} systems are too many to try; give at most {MOST} systems, "
+            "or search=False"
+        )
 
 
 def _read_files(
@@ -325,10 +330,9 @@ def run(args: Options) -> int:
     ]
     sections = make_sections(compared.comparison, compared.choices, commands=commands)
     if args.output is not None:
+        report = as_markdown(f"Systems compared on {args.gold}", sections, notes=compared.notes)
         with atomic_text_writer(args.output, overwrite=args.overwrite) as stream:
-            stream.write(
-                as_markdown(f"Systems compared on {args.gold}", sections, notes=compared.notes)
-            )
+            stream.write(report)
     tally.say(verbose=args.verbose)
     say_notes(compared.notes)
     emit(
@@ -365,14 +369,11 @@ def _command(
     words = ["fascicle", "combine", rule.name, *dict.fromkeys(paths)]
     words += [word for file in files if file.source for word in ("--source", file.source)]
     words += _options_of_rule(rule)
-    if settings.allow_missing:
-        words += ["--missing", "empty"]
+    words += ["--missing", "empty"] * settings.allow_missing
     predicting = [models[file.path] for file in files if file.path in models]
-    systems_renamed = [compared.systems[member] for member in members]
-    types = {system.name: system.types() for system in systems_renamed}
+    types = {system.name: system.types() for system in map(compared.systems.__getitem__, members)}
     types |= {prediction.name: prediction.types for prediction in predicting}
-    if systems.distinct_types or not _types_agree(types, rule):
-        words += ["--distinct-types"]
+    words += ["--distinct-types"] * (systems.distinct_types or not _types_agree(types, rule))
     words += ["--map", systems.map] if systems.map else []
     if len(predicting) < len(files):
         words += _options_of(systems.reading, documents=any(file.system.lengths for file in files))

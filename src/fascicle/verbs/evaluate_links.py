@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -161,16 +162,9 @@ def evaluate_links(
     """
     events, options = events or EventCounts(), settings or LinkSettings()
     files = scoring.as_list(predictions)
-    if not files and linker is None:
-        raise UsageError(
-            "nothing was given whose links could be scored; give predictions, or a linker"
-        )
     scoring.refuse_stdin_twice(gold, *files)
     places, linkers = to_path_list(pack, name="pack"), () if linker is None else as_places(linker)
-    if ontology and not linkers:
-        raise UsageError(
-            f"links in {ontology} need a linker; give one, or leave out the argument ontology"
-        )
+    _check_systems(files, linkers, ontology)
     linker_packs = find(linkers, places, ontology=ontology) if linkers else None
     packs = (
         tuple(map(Pack.open, places))
@@ -186,15 +180,11 @@ def evaluate_links(
         packs=packs,
         seen=_training_names(options, spelling, events=events),
     )
-    systems: list[LinkSystem] = []
-    for name, file in zip(
-        scoring.system_names([scoring.input_path(file) for file in files]), files, strict=True
-    ):
-        predicted = _predicted_links(file, gold_links, options, spelling, events=events)
-        notes += predicted.notes
-        cases = tuple(cases_of_predictions(reference, predicted.mentions))
-        _check_identifiers(name, cases)
-        systems.append(LinkSystem(name=name, cases=cases))
+    predicted = [
+        _predicted_links(file, gold_links, options, spelling, events=events) for file in files
+    ]
+    notes += chain.from_iterable(answers.notes for answers in predicted)
+    systems = list(_systems_of(files, predicted, reference))
     if linker_packs is not None:
         cases = tuple(cases_of_linker(reference, linker_packs.opened()))
         systems.append(
@@ -208,6 +198,27 @@ def evaluate_links(
         settings=options,
         notes=tuple(notes),
     )
+
+
+def _check_systems(files: Sequence[object], linkers: Sequence[_File], ontology: str) -> None:
+    if not files and not linkers:
+        raise UsageError(
+            "nothing was given whose links could be scored; give predictions, or a linker"
+        )
+    if ontology and not linkers:
+        raise UsageError(
+            f"links in {ontology} need a linker; give one, or leave out the argument ontology"
+        )
+
+
+def _systems_of(
+    files: Sequence[scoring.SystemInput], predicted: Sequence[Predictions], reference: Reference
+) -> Iterator[LinkSystem]:
+    names = scoring.system_names([scoring.input_path(file) for file in files])
+    for name, answers in zip(names, predicted, strict=True):
+        cases = tuple(cases_of_predictions(reference, answers.mentions))
+        _check_identifiers(name, cases)
+        yield LinkSystem(name=name, cases=cases)
 
 
 def _spelt(

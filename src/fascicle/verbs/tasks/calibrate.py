@@ -183,14 +183,21 @@ def calibrate(
     if options.abbreviations:
         rules = work.rules(fitted.calibration if fitted else None, manifest.types)
         notes += _rules_note(rules, documents)
-    decided = _decided(manifest, fitted, rules)
     calibrated = Calibrated(
-        folder=output, manifest=decided, fitted=fitted, abbreviations=rules, notes=tuple(notes)
+        folder=output,
+        manifest=_decided(manifest, fitted, rules),
+        fitted=fitted,
+        abbreviations=rules,
+        notes=tuple(notes),
     )
-    return replace(
-        calibrated,
-        manifest=write_copy(source, decided, output, card=_card(calibrated), overwrite=overwrite),
-    )
+    return _written(calibrated, source, overwrite=overwrite)
+
+
+def _written(calibrated: Calibrated, source: Path, *, overwrite: bool) -> Calibrated:
+    """Writes a copy of the model with its calibration, and returns the description in it."""
+    place, card = calibrated.folder, _card(calibrated)
+    copy = write_copy(source, calibrated.manifest, place, card=card, overwrite=overwrite)
+    return replace(calibrated, manifest=copy)
 
 
 def _path_of(gold: scoring.File) -> str:

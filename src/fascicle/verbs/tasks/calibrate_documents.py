@@ -112,21 +112,20 @@ def calibrate_documents(  # noqa: PLR0913
     scored = scored_types(types)
     scored.check(predictor.types, system=predictor.name)
     taught = _taught(source, predictor.name, stated=untaught)
-    answered, hashes, compared = [], {}, 0
+    answered, hashes = [], {}
     for own, request in zip(names, gold, strict=True):
         path = scoring.input_path(request)
         documents = scoring.open_gold(request, events=events).documents
         scoring.check_no_training_text(
             documents, taught, path=path, model=predictor.name, cuts=cuts
         )
-        compared += len(documents)
         answered.append(_answer(own, scored.of_gold(documents, path=path), predictor, watch))
         hashes[own] = source_sha256(path)
     fitted = fit_documents(
         answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=known_names(before)
     )
-    untaught_texts = None if taught is None else compared
-    decision = _keep_names(fitted.decision, before, untaught=untaught_texts)
+    compared = None if taught is None else sum(len(answer.documents) for answer in answered)
+    decision = _keep_names(fitted.decision, before, untaught=compared)
     fitted = replace(fitted, decision=decision)
     manifest = with_name(predictor.with_document(fitted.decision).manifest, name)
     copy = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)

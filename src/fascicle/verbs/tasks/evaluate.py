@@ -286,20 +286,14 @@ def evaluate(  # noqa: PLR0913
             gold, or the gold has no mention of a type.
         ModelError: there is no such model.
     """
-    events, scored_only, systems = (
-        events or EventCounts(),
-        scored_types(types),
-        as_list(predictions),
-    )
+    events, scored_only = events or EventCounts(), scored_types(types)
+    systems = as_list(predictions)
     if not systems:
         raise UsageError("no predictions were given; give those of at least one system")
     files = [system for system in systems if not isinstance(system, Runnable)]
     refuse_stdin_twice(gold, *files)
-    if map and any(isinstance(each, ModelRequest) and each.distributions for each in systems):
-        raise UsageError(
-            "map=FILE was given for distributions, which have the types as the model names them; "
-            "leave map=FILE out, and give types of the gold with other names as GOLDNAME=NAME"
-        )
+    if map:
+        _refuse_distributions(systems)
     right = open_gold(gold, events=events)
     original = right
     scored = ScoredNames(map=several.read_map(map), types=scored_only, facts=facts)
@@ -307,10 +301,9 @@ def evaluate(  # noqa: PLR0913
     typed = scored_only.of_gold(documents, path=right.path)
     right = replace(right, documents=gold_facts(typed) if facts else typed)
     answers = _read_files(files, right, events=events)
-    for model in systems:
-        if isinstance(model, Runnable):
-            answer = predict_gold_texts(model, typed, events=events, watch=watch)
-            answers.append(replace(answer, name=several.free_name(answer.name, answers)))
+    models = (system for system in systems if isinstance(system, Runnable))
+    for answer in (predict_gold_texts(each, typed, events=events, watch=watch) for each in models):
+        answers.append(replace(answer, name=several.free_name(answer.name, answers)))
     answers, remarks = _renamed(answers, original, map)
     answers = [scored_only.of_predictions(answer) for answer in answers]
     if facts:
@@ -327,6 +320,14 @@ def evaluate(  # noqa: PLR0913
         scored=scored,
         typed=typed,
     )
+
+
+def _refuse_distributions(systems: Sequence[object]) -> None:
+    if any(isinstance(system, ModelRequest) and system.distributions for system in systems):
+        raise UsageError(
+            "map=FILE was given for distributions, which have the types as the model names them; "
+            "leave map=FILE out, and give types of the gold with other names as GOLDNAME=NAME"
+        )
 
 
 def _renamed(
