@@ -1,5 +1,6 @@
 """Builds documents from what readers find: mentions are checked here, and rejected ones are
-reported as events.
+reported as events, which ``formats/account.py`` counts and ``Tally`` of ``verbs/console.py``
+prints.
 
 Lines or records of one document are put together here, with those among them that cannot be read.
 """

@@ -1,7 +1,8 @@
 """Workbooks of Excel. Needs the package openpyxl (extra ``office``).
 
 A sheet with a column of texts is read, and a sheet of mentions is written, as ECMA-376, part 1,
-describes them.
+describes them. ``extraction.py`` first checks how large the unpacked members of the file are;
+``sheets.py`` counts rows and cells. An error ends a command with code 2.
 """
 
 from __future__ import annotations

@@ -5,6 +5,10 @@ the corpus.
 texts and of the answers of a teacher for them, which ``fascicle label`` wrote. Documents of an
 exclusion list (``fascicle corpus check --exclude-list``) are left out of train only, because the
 model is not trained on dev and test.
+
+The types that a corpus marks are those of its part of the recipe (``settings/recipes/corpora.py``).
+A head leaves the others of this corpus out of its loss: a set of possible classes takes the place
+of "no mention" (``models/nn/losses.py``).
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ must exceed.
 For a window b and a type k let N be the negatives: all spans that are no gold of type k (gold of
 other types included), and the threshold. With `Z = logsumexp over N` the losses are
 
-    threshold   Z - s_threshold                   mean over all pairs (b, k), also of types that do
-    not occur in b mention     log(exp(s_gold) + exp(Z)) - s_gold            mean over all gold of
-    the batch
+    threshold   Z - s_threshold                     mean over all pairs (b, k), also of types that
+                                                    do not occur in b
+    mention     log(exp(s_gold) + exp(Z)) - s_gold  mean over all gold of the batch
 
 so one Z serves the threshold and all gold of (b, k). Eq. 5-9 of the paper do not say that the
 threshold competes with every mention and that other gold of the type stays out of the sum; the

@@ -1,4 +1,8 @@
-"""Processing of one shard: it is read, run through the pipeline, written, and marked as done."""
+"""Processing of one shard: it is read, run through the pipeline, written, and marked as done.
+
+Results are written in the order of the inputs, whatever the order of batches. A document that fails
+is a record in quarantine (``records.py``); with any, ``fascicle run`` ends with code 3.
+"""
 
 from __future__ import annotations
 

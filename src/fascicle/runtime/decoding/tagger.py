@@ -1,6 +1,9 @@
 """Tag ids into spans: maximal runs, found without a loop over the units.
 
-Emissions of a tagger into scored spans, for one text or for thousands at once.
+Emissions of a tagger into scored spans, for one text or for thousands at once. Training forbids no
+sequence of tags (``models/nn/crf.py``). What the scheme forbids is ruled out here alone, by
+``"viterbi"`` with `chains.constrain`, or repaired by `tag_runs`, for a CRF and a softmax, on dev
+and in exports alike.
 """
 
 from __future__ import annotations

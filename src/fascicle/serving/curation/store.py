@@ -1,5 +1,9 @@
 """File of documents and decisions (SQLite): rows are only appended, and triggers reject every
 other change.
+
+Who decides from a state that is no longer the last one gets a `ConflictError`; the page
+(``page/code/saving.js``) then tries again, or says so. Text reaches the page as text nodes alone
+(``page/code/dom.js``).
 """
 
 from __future__ import annotations

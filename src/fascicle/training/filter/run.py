@@ -3,13 +3,13 @@
 ::
 
     RUN/recipe.json         the resolved recipe
-    RUN/run.json            versions, machine, hashes of data and predictions, sizes of the training
-    set RUN/split.json          ids of the documents of each part
+    RUN/run.json            versions, machine, hashes of data and predictions, size of train
+    RUN/split.json          ids of the documents of each part
     RUN/metrics.jsonl       one line an epoch
     RUN/best/               the chosen filter, with its threshold
     RUN/state/              state for ``resume``; removed at the end
     RUN/scores.json         decisions on held-out examples, and scores of the kept mentions on the
-    threshold documents
+                            threshold documents
 """
 
 from __future__ import annotations
