@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import fascicle.plugins as plugins
-from fascicle.core.arguments import check_call, to_path_list, validate_arguments
+from fascicle.core.arguments import Paths, check_call, to_path_list, validate_arguments
 from fascicle.core.files.intact import check_files
 from fascicle.errors import ModelError, RecipeError, UsageError
 from fascicle.networks import load_filter as load_filter
@@ -140,23 +140,53 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         RecipeError: the file of types or of cues cannot be read, or the model cannot read it.
         InputError: a dictionary that cannot be read or holds no name.
     """
-    choices = Choices(
-        also=to_path_list(also or (), name="also"),
+    choices = to_choices(
+        also=also,
         case=case,
-        types=types_argument(types),
-        careful=tuple(careful),
-        only=tuple(only),
-        threshold=dict(threshold) if isinstance(threshold, Mapping) else threshold,
+        types=types,
+        careful=careful,
+        only=only,
+        threshold=threshold,
         ends=ends,
         nested=nested,
         links=links,
-        link=_link_of(link),
+        link=link,
         ontology=ontology,
         variants=variants,
-        assertions=assertions if isinstance(assertions, bool) else os.fspath(assertions),
-        relations="" if relations is None else os.fspath(relations),
+        assertions=assertions,
+        relations=relations,
     )
     return open_model(model, choices, threads=threads, device=device, recognition=recognition)
+
+
+def to_choices(  # noqa: PLR0913
+    *,
+    also: Paths | None,
+    types: _ModelSource | None,
+    link: Paths | None,
+    careful: Sequence[str],
+    only: Sequence[str],
+    threshold: float | Mapping[str, float],
+    assertions: bool | str | os.PathLike[str],
+    relations: str | os.PathLike[str] | None,
+    **others: Any,
+) -> Choices:
+    """Returns the choices that arguments of `load` make, in which paths are objects too.
+
+    Raises:
+        UsageError: choices that exclude each other.
+    """
+    return Choices(
+        also=to_path_list(also or (), name="also"),
+        types=types_argument(types),
+        link=AUTO if link == AUTO else to_path_list(link or (), name="link"),
+        careful=tuple(careful),
+        only=tuple(only),
+        threshold=dict(threshold) if isinstance(threshold, Mapping) else threshold,
+        assertions=assertions if isinstance(assertions, bool) else os.fspath(assertions),
+        relations="" if relations is None else os.fspath(relations),
+        **others,
+    )
 
 
 def check_settings(arguments: Mapping[str, Any]) -> None:
@@ -176,10 +206,6 @@ def check_settings(arguments: Mapping[str, Any]) -> None:
     ):
         _ = is_checkpoint(model) or find_model(model)
     _check_own_names(to_path_list(arguments["also"], name="also"))
-
-
-def _link_of(link: _ModelSource | None) -> str | tuple[str, ...]:
-    return AUTO if link == AUTO else to_path_list(link or (), name="link")
 
 
 def open_model(

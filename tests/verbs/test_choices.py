@@ -67,6 +67,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for number, text in enumerate(TEXTS):
         (tmp_path / f"text-{number}.txt").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+    fascicle.write("texts.jsonl", documents())
     return tmp_path
 
 
@@ -147,6 +148,20 @@ def test_packs_answer_alike_by_every_way(chosen: dict[str, Any]) -> None:
     expected = facts(open_model("basic", choices)(documents()))
     for way in WAYS:
         assert facts(way("basic", choices)) == expected, way.__name__
+
+
+@pytest.mark.parametrize(
+    ("model", "chosen"),
+    [(MODEL, each) for each in SETS] + [("basic", each) for each in SETS_OF_PACKS],
+    ids=repr,
+)
+def test_annotate_in_python_takes_every_choice(model: str, chosen: dict[str, Any]) -> None:
+    linked = {"link": "auto"} | chosen if chosen.get("links", True) else chosen
+    expected = facts(open_model(model, Choices(**linked))(documents()))
+    arguments = {"link": None} | linked
+    arguments.pop("links", None)
+    fascicle.annotate("texts.jsonl", "annotated.jsonl", model=model, **arguments)
+    assert facts(list(fascicle.read("annotated.jsonl"))) == expected
 
 
 @pytest.mark.parametrize("chosen", [SETS[1], *SETS[5:]], ids=repr)

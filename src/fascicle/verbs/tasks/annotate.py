@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -29,9 +29,9 @@ from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import ReadRequest, ResolvedInputs, resolve_inputs
 from fascicle.formats.sources import input_state, notes_on
 from fascicle.formats.textview import ViewOptions
-from fascicle.loading import DEFAULT_MODEL, open_model
-from fascicle.settings.choices import Choices
-from fascicle.settings.folders.vocabularies import AUTO
+from fascicle.loading import DEFAULT_MODEL, open_model, to_choices
+from fascicle.settings.base import Share
+from fascicle.settings.decision import Ends
 from fascicle.settings.inputs import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
@@ -125,6 +125,12 @@ def annotate(  # noqa: PLR0913 - as users say it
     resume: bool = False,
     link: Paths | None = "auto",
     ontology: str = "",
+    types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    careful: Sequence[str] = (),
+    only: Sequence[str] = (),
+    threshold: Share | Mapping[str, Share] = 0.0,
+    ends: Ends | None = None,
+    nested: bool = False,
     progress: bool = False,
     variants: bool = False,
     assertions: bool | str | os.PathLike[str] = False,
@@ -144,7 +150,13 @@ def annotate(  # noqa: PLR0913 - as users say it
         resume: continue an interrupted run.
         link: linker of the mentions, as `fascicle.load` takes it; by default the shipped one where
             it covers a type of the model and the format holds links.
-        ontology: vocabulary of the links, as `fascicle.load` takes it.
+        ontology: vocabulary of the links, as `fascicle.load` takes it, like the next six.
+        types: types to look for.
+        careful: types that a second model confirms.
+        only: types of mentions to keep.
+        threshold: mentions with a lower score are left out.
+        ends: rule for the ends of names.
+        nested: for term packs: also find names inside others.
         progress: show how far it is: in a notebook a bar, on a terminal a line that changes.
         variants: also find sequence variants, as `fascicle.load` does.
         assertions: also say which mentions are negated, uncertain and so on, as `fascicle.load`
@@ -163,16 +175,21 @@ def annotate(  # noqa: PLR0913 - as users say it
             path=os.fspath(output), format=format, overwrite=overwrite, resume=resume
         ),
     )
-    names = () if also is None else to_path_list(also, name="also")
-    choices = Choices(
-        also=names,
+    choices = to_choices(
+        also=also,
         case=case,
+        types=types,
+        careful=careful,
+        only=only,
+        threshold=threshold,
+        ends=ends,
+        nested=nested,
         links=link is not None,
-        link=() if link is None else AUTO if link == AUTO else to_path_list(link, name="link"),
+        link=link,
         ontology=ontology,
         variants=variants,
-        assertions=assertions if isinstance(assertions, bool) else os.fspath(assertions),
-        relations="" if relations is None else os.fspath(relations),
+        assertions=assertions,
+        relations=relations,
     )
 
     def opener(format_holds: HeldFields) -> Annotator:
