@@ -30,6 +30,19 @@ _COLUMNS: Final = ("id", "name", "kind", "type", "parents", "obsolete", "replace
 # names of cell lines that mean no word
 _LINE: Final = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[^#(\[:]{4,18}")
 _SEVERAL: Final = 2  # occurrences
+# Stems of the international nonproprietary names of drugs, as the World Health Organization lists them.
+_STEMS: Final = (
+    "abine acestat afenacin afil apine asone astine azepam azolam bamate begron benazine bulin caine cept cetrapib ciclib "
+    "cillin ciguat clax clone cog conazole coxib curium curonium cycline degib delpar dipine ditan "
+    "domide dustat ectin entan espib feron fenac fentanil fexor fibrate floxacin fotase fungin gatran "
+    "gepant gestrel gliflozin glucerase glitazone gliptin grastim grel grelor idacin idone imod ixibat leptin leucel "
+    "leukin lidinium lukast lutamide mab mantine melteon micin mustine mycin nexor nib nidazole olol onide "
+    "onidase orexant oxacin oxetine oxicam parib parin parinux penem peridone pezil phylline "
+    "piprazole pitant plase platin poetin pramine prazan prazole pril profen prost quine racetam relin relix "
+    "renone rizine rubicin sartan sen sertib setron sib siran solone stat statin stigmine sulfase tadine taxel tecan "
+    "terol tide tidine trexed triptan triptyline tropium trospium vaptan vir vudine xaban zodone zolid zomib"
+)
+_DRUG: Final = re.compile(rf"[A-Z][a-z]{{2,}}({'|'.join(_STEMS.split())})|Cef[a-z]+")
 _DISEASES: Final = ("C536", "C537", "C563", "C564", "C565", "C566", "C567")  # records of MeSH
 Row = dict[str, str]
 
@@ -95,6 +108,7 @@ def main() -> None:
         "lines": lines,
         "mesh": mesh,
         "mondo": mondo,
+        "drugs": drugs,
     }
     finishing = {name: maker(data, texts) for name, maker in makers.items()}
     texts.read()
@@ -289,6 +303,47 @@ def mesh(data: Path, texts: Open) -> _Finish:
                 yield {**label, "kind": "label", "type": "Disease"}
 
     return finish
+
+
+def drugs(data: Path, texts: Open) -> _Finish:
+    """Drugs of DrugBank's open vocabulary whose name has a stem of nonproprietary names, and that
+    no open source gives an identifier of MeSH as a chemical; where MeSH has a heading of this name,
+    its identifier stands.
+    """
+    records = {
+        row["name"].lower()
+        for row in rows_of(data / "dict-mesh-names-derived" / "mesh-names-open.tsv.gz")
+        if row["source"] not in ("drugbank", "lincs")
+    }
+    headings, labels = {}, {}
+    for row in rows_of(data / "dict-mesh-2024" / "mesh-descriptors-2024.tsv.gz"):
+        headings.setdefault(row["name"].lower(), row["id"])
+        if row["kind"] == "label":
+            labels[row["id"]] = row["name"]
+    for row in rows_of(data / "fresh-2026" / "mesh-2026-labels.tsv.gz"):
+        headings.setdefault(row["label"].lower(), row["id"])
+        labels[row["id"]] = row["label"]
+
+    def finish() -> Iterator[Row]:
+        for number, name in _drugs(data / "dict-drugbank-open" / "drugbank-vocabulary.csv.gz"):
+            heading = headings.get(name.lower())
+            if heading:
+                yield {"id": f"MESH:{heading}", "name": labels[heading], "kind": "label"}
+                if name.lower() != labels[heading].lower():
+                    yield {"id": f"MESH:{heading}", "name": name, "kind": "exact"}
+            elif name.lower() not in records:
+                yield {"id": f"drugbank:{number}", "name": name, "kind": "label"}
+
+    return finish
+
+
+def _drugs(path: Path) -> Iterator[tuple[str, str]]:
+    """The number and the common name of each drug."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
+        next(stream)  # Column1;Column2;...
+        for row in csv.DictReader(stream, delimiter=";"):
+            if _DRUG.fullmatch(row["Common name"]):
+                yield row["DrugBank ID"], row["Common name"]
 
 
 def mondo(data: Path, texts: Open) -> _Finish:

@@ -129,6 +129,114 @@ def test_known_answers(
     assert link.tier
 
 
+# New drugs of `found-by-use`, as DrugBank's open vocabulary numbers them.
+@SHIPPED
+@pytest.mark.parametrize(
+    ("name", "curie"),
+    [
+        ("pembrolizumab", "drugbank:DB09037"),
+        ("atezolizumab", "drugbank:DB11595"),
+        ("durvalumab", "drugbank:DB11714"),
+        ("dupilumab", "drugbank:DB12159"),
+        ("tocilizumab", "drugbank:DB06273"),
+        ("lecanemab", "drugbank:DB14580"),
+        ("aducanumab", "drugbank:DB12274"),
+        ("evolocumab", "drugbank:DB09303"),
+        ("upadacitinib", "drugbank:DB15091"),
+        ("edoxaban", "drugbank:DB09075"),
+        ("alteplase", "MESH:D010959"),
+        ("abatacept", "MESH:D000069594"),
+        ("Keytruda", "drugbank:DB09037"),
+        ("CBD", "MESH:D002185"),
+    ],
+)
+def test_drugs_of_the_last_years_have_a_concept(
+    found: LinkerWithPacks, name: str, curie: str
+) -> None:
+    assert answer(f"She was given {name} for weeks.", name, "Chemical") == curie
+
+
+# The heading of MeSH that has the name as a term, not the one that mappings of MONDO name.
+@SHIPPED
+@pytest.mark.parametrize(
+    ("name", "curie"),
+    [
+        ("chronic kidney disease", "MESH:D051436"),
+        ("CKD", "MESH:D051436"),
+        ("lung adenocarcinoma", "MESH:D000077192"),
+        ("oppositional defiant disorder", "MESH:D000096865"),
+        ("rumination disorder", "MESH:D000079562"),
+        ("anosmia", "MESH:D000086582"),
+        ("dystonia", "MESH:D004421"),
+        ("traumatic brain injury", "MESH:D000070642"),
+        ("allergic rhinitis", "MESH:D065631"),
+        ("HCV infection", "MESH:D006526"),
+        ("H. pylori infection", "MESH:D016481"),
+        ("UTIs", "MESH:D014552"),
+    ],
+)
+def test_a_disease_is_the_heading_that_has_its_name(
+    found: LinkerWithPacks, name: str, curie: str
+) -> None:
+    assert answer(f"The patient had {name} last year.", name, "Disease") == curie
+
+
+@SHIPPED
+@pytest.mark.parametrize(
+    ("name", "curie"),
+    [
+        ("β-actin", "NCBIGene:60"),
+        ("beta actin", "NCBIGene:60"),
+        ("PSA", "NCBIGene:354"),
+        ("CEA", "NCBIGene:1048"),
+        ("TTF-1", "NCBIGene:7080"),
+        ("GH", "NCBIGene:2688"),
+        ("mu-opioid receptor", "NCBIGene:4988"),
+        ("TSH", "NCBIGene:7252"),
+        ("activin", "fplx:Activin"),
+        ("IgA", ""),
+        ("IgM", ""),
+    ],
+)
+def test_a_protein_is_not_a_gene_that_once_had_its_name(
+    found: LinkerWithPacks, name: str, curie: str
+) -> None:
+    assert answer(f"Serum {name} was measured in human patients.", name, "Gene") == curie
+
+
+# MEDLINE wrote raised and lowered text in brackets.
+@SHIPPED
+@pytest.mark.parametrize(
+    ("name", "kind", "curie"),
+    [
+        ("H(2)O(2)", "Chemical", "MESH:D006861"),
+        ("CO(2)", "Chemical", "MESH:D002245"),
+        ("Cl(-)", "Chemical", "MESH:D002712"),
+        ("Ca(2+)", "Chemical", "MESH:D002118"),
+        ("MgSO(4)", "Chemical", "MESH:D008278"),
+        ("vitamin B(12)", "Chemical", "MESH:D014805"),
+        ("PGE(2)", "Chemical", "MESH:D015232"),
+        ("5-HT(1A) receptor", "Gene", "NCBIGene:3350"),
+        ("D(2) receptor", "Gene", "NCBIGene:1813"),
+        ("beta(1)-adrenoceptor", "Gene", "NCBIGene:153"),
+        ("alpha(1)-antitrypsin", "Gene", "NCBIGene:5265"),
+    ],
+)
+def test_raised_text_in_brackets_belongs_to_the_name(
+    found: LinkerWithPacks, name: str, kind: str, curie: str
+) -> None:
+    assert answer(f"We measured {name} in human patients.", name, kind) == curie
+
+
+def answer(text: str, words: str, kind: str) -> str:
+    start = text.index(words)
+    mention = Mention(((start, start + len(words)),), kind)
+    (done,) = fascicle.link([Document(id="1", text=text, mentions=(mention,))])
+    links = done.mentions[0].links
+    assert len(links) == 1
+    return links[0].curie
+
+
 @SHIPPED
 def test_what_it_does_not_know_is_nil(found: LinkerWithPacks) -> None:
     document = Document(

@@ -35,6 +35,7 @@ from fascicle.linking.finding import ShortFormFeatures
 from fascicle.linking.lookup import WAY
 from fascicle.linking.pairs import join_pairs, split_pairs
 from fascicle.terms.keys.key import KeyReader
+from fascicle.terms.pack.layout import PREFERRED
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import NAME_KINDS
 
@@ -44,6 +45,7 @@ _LABEL: Final = NAME_KINDS.index("label")
 _MESH: Final = "MESH"
 _DESCRIPTOR: Final = f"{_MESH}:D"
 _SHORT: Final = 1 << WAY["short"]
+_OWN: Final = 1 << WAY["own"]
 Allow = Callable[[Candidates, Bools], Bools]
 
 
@@ -209,7 +211,25 @@ class CandidateMerger:
         counting |= candidates.ways != _SHORT
         counting[self.families.strangers(candidates)] = False
         counting[self._loose_supplementary(candidates)] = False
+        counting[self._less_usual_genes(candidates)] = False
         return counting
+
+    def _less_usual_genes(self, candidates: Candidates) -> Ints:
+        """Returns genes that have the name as an alias, where a rule prefers another gene of their
+        species: ``PSA`` is KLK3, not NPEPPS.
+        """
+        names = self._pack.active
+        has_name = (candidates.terms >= 0) & (candidates.ways & _OWN > 0)
+        rows = np.flatnonzero(has_name & (self._pack.taxon_rows[candidates.concepts] > 0))
+        terms, tiers = candidates.terms[rows], candidates.tiers[rows]
+        is_preferred = (names.flags[terms] & PREFERRED > 0) & (candidates.distance[rows] == ITSELF)
+        if not is_preferred.any():
+            return rows[:0]
+        taxa = self._pack.taxon_rows[candidates.concepts[rows]]
+        species = join_pairs(candidates.owners[rows], taxa)
+        is_symbol = (names.kind[terms] == _LABEL) & (tiers == EXACT)
+        is_alias = np.isin(species, species[is_preferred]) & ~is_preferred & ~is_symbol
+        return np.compress(is_alias, rows)
 
     def _loose_supplementary(self, candidates: Candidates) -> Ints:
         """Returns supplementary records of MeSH with another label, where a descriptor has the name

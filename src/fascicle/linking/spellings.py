@@ -53,6 +53,10 @@ _OF: Final = re.compile(r"([^\s,]+) of (?:the )?([^,]+)")  # cirrhosis of the li
 _JOINT: Final = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{3})")
 
 
+# Lowered or raised text as MEDLINE wrote it: H(2)O(2), 5-HT(1A), GABA(A) receptor, Cl(-)
+_LOWERED: Final = re.compile(
+    r"(?<=[^\W_])\((\d{1,2}[A-Za-z]{0,2}|[A-Z]|\d?[+-]|alpha|beta|gamma)\)"
+)
 # short form in a name: Von Hippel-Lindau (VHL) disease
 _IN_BRACKETS: Final = re.compile(r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]")
 
@@ -98,6 +102,13 @@ def without_tail(surface: str, kind: str) -> str:
 def other_spellings(surface: str, kind: str) -> Iterator[str]:
     """Yields other spellings of a name, without a short form in brackets; any may be the name."""
     surface = _IN_BRACKETS.sub("", surface)
+    yield from _spellings(surface, kind)
+    if _LOWERED.search(surface):
+        yield from _spellings(_LOWERED.sub(r"\1", surface), kind)
+        yield from _spellings(_LOWERED.sub(r"-\1", surface), kind)
+
+
+def _spellings(surface: str, kind: str) -> Iterator[str]:
     yield surface
     yield from (pattern.sub(letters, surface) for pattern, letters in _SPELLINGS.get(kind, ()))
     if kind == _CHEMICAL:
@@ -106,6 +117,7 @@ def other_spellings(surface: str, kind: str) -> Iterator[str]:
             anion = chemistry["anions"].get(formula[2], "")
             yield f"{chemistry['cations'][formula[1]]} {anion}".strip()
         yield chemistry["molecules"].get(surface, surface)
+        yield chemistry["anions"].get(surface.removesuffix("-"), surface)
 
 
 def without_species(gene: str) -> Iterator[tuple[str, str]]:
