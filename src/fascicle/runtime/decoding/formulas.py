@@ -20,6 +20,11 @@ from fascicle.core.mention import Mention, PlacedSpans, Span, contains
 _CHEMICAL: Final = "Chemical"
 _SCORE: Final = 0.9
 _TRADE_NAME: Final = re.compile(r"(?<![\w\u00b7-])[A-Z][A-Za-z]{3,}(?!\w)")
+# a formula as MEDLINE wrote it, with its numbers in brackets: H(2)O(2)
+_BRACKETED: Final = re.compile(
+    r"(?<![\w\u00b7-])(?=\w+\()(?:[A-Z][a-z]?(?:\(\d{1,2}\))?){2,8}(?![\w'(]|-\d)"
+)
+_BRACKETS: Final = str.maketrans("", "", "()")
 _FEWEST: Final = 6  # letters of a trade name in capitals; shorter ones may be symbols
 # web addresses, DOIs, InChI and paths of files, in which a formula is a part of a name
 _ADDRESS: Final = re.compile(
@@ -63,12 +68,13 @@ def _patterns() -> _Patterns:
 
 def find_formulas(text: str) -> Iterator[Span]:
     """Yields the ranges of formulas, reagents and trade names in a text with plain characters, each
-    of the three kinds in order; none in an address or a path.
+    of the kinds in order; none in an address or a path.
     """
     addresses = PlacedSpans(match.span() for match in _ADDRESS.finditer(text))
     formulas = (m for m in _patterns().candidate.finditer(text) if _is_formula(m[0]))
     trade_names = (m for m in _TRADE_NAME.finditer(text) if m[0] in _trade_names())
-    for match in (*formulas, *trade_names):
+    bracketed = (m for m in _BRACKETED.finditer(text) if _is_plain(m[0].translate(_BRACKETS)))
+    for match in (*formulas, *bracketed, *trade_names):
         if not addresses.overlapping(match.span()):
             yield match.span()
 
@@ -78,6 +84,10 @@ def _trade_names() -> frozenset[str]:
     chemistry = lexicon("chemistry")
     names = (*chemistry["trade_names"], *chemistry["drugs"])
     return frozenset((*names, *(name.upper() for name in names if len(name) >= _FEWEST)))
+
+
+def _is_plain(formula: str) -> bool:
+    return bool(_patterns().candidate.fullmatch(formula)) and _is_formula(formula)
 
 
 def _is_formula(text: str) -> bool:
