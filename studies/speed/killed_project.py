@@ -119,6 +119,8 @@ def disturb(
             with _served(place, team.port) as process:
                 waits = draw.random() < 0.8
                 while waits and not _is_ready(team.port):
+                    if process.poll() is not None:
+                        raise SystemExit("the service ended by itself")
                     time.sleep(0.1)
                 time.sleep(draw.uniform(_LEAST_PAUSE, pause))
                 ready += _is_ready(team.port)
