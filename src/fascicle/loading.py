@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -516,13 +517,19 @@ def _model(
         from fascicle.models.model import TorchScorer, find_device, load_model, with_types
     model = load_model(folder, manifest).to(find_device(device))
     if described is not None:
-        try:
+        with _at(types):
             manifest = with_types(model, manifest, types=described, tokenizer=tokenizer)
-        except RecipeError as error:
-            raise RecipeError(str(error), at=str(types)) from None
-    return ModelPredictor(
-        manifest, tokenizer, TorchScorer(model=model), read=make_reader(folder, manifest)
-    )
+    scorer = TorchScorer(model=model)
+    return ModelPredictor(manifest, tokenizer, scorer, read=make_reader(folder, manifest))
+
+
+@contextmanager
+def _at(types: _TypesFile) -> Iterator[None]:
+    """Names the file of types in errors."""
+    try:
+        yield
+    except RecipeError as error:
+        raise RecipeError(str(error), at=str(types)) from None
 
 
 def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:
@@ -551,13 +558,7 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     manifest = read_ensemble(folder)
     places = [folder / MEMBERS / name for name in manifest.members]
     judged = [folder / FILTER_FOLDER] if manifest.rule == "meta" else []
-    for place, expected in zip([*places, *judged], manifest.described, strict=True):
-        described = description_file(place)
-        if not described.is_file() or file_sha256(described) != expected:
-            raise ModelError(
-                f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the ensemble "
-                "again"
-            )
+    _check_described([*places, *judged], manifest.described, folder)
     check_members(folder, device)
     size = sum(map(_bytes_in, [*places, *judged]))
     members: list[Callable[[], Annotator]] = [
@@ -570,6 +571,16 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     if size <= TOGETHER:
         members, judges = [cache(member) for member in members], [cache(judge) for judge in judges]
     return EnsemblePredictor(manifest, members, judge=judges[0] if judges else None)
+
+
+def _check_described(places: Sequence[Path], hashes: Sequence[str], folder: Path) -> None:
+    for place, expected in zip(places, hashes, strict=True):
+        described = description_file(place)
+        if not described.is_file() or file_sha256(described) != expected:
+            raise ModelError(
+                f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the ensemble "
+                "again"
+            )
 
 
 def _bytes_in(folder: Path) -> int:

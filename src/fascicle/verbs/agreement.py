@@ -165,8 +165,7 @@ _NO_MEANING: Final = (
 )
 
 
-def run_agreement(args: Any) -> int:
-    """Runs the comparison; returns the exit code."""
+def _check_options(args: Any) -> None:
     if not args.files:
         raise UsageError(
             "agreement is between annotations of the same documents, and one file was given; "
@@ -175,6 +174,11 @@ def run_agreement(args: Any) -> int:
     if flag := first_given(args, _NO_MEANING.split()):
         option = {"--types": "--type"}.get(flag, flag)
         raise UsageError(f"{option} has no meaning with --agreement; leave one of the two out")
+
+
+def run_agreement(args: Any) -> int:
+    """Runs the comparison; returns the exit code."""
+    _check_options(args)
     first = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
     reading = read_request(args, role="pred")
     tally = Tally()
@@ -206,33 +210,20 @@ def _as_text(
         by_type: whether to print a line for each type.
         unit: kind of the documents, see ``evaluation.scoring.inputs.text_unit``.
     """
-    header = (*names, "both", "F1", "interval")
-    mentions = [
-        ("mentions", *header),
-        *([_line(n, row, "f1") for n, row in agreement.mentions.items()] if by_type else []),
-    ]
-    mentions.append(_line("all types", agreement.all_mentions, "f1"))
-    measures = ("f1", "kappa", "alpha")
+    header, measures = (*names, "both", "F1", "interval"), ("f1", "kappa", "alpha")
+    mentions = [("mentions", *header)]
     words = [("words", *header, "kappa", "interval", "alpha", "interval")]
-    words += (
-        [_line(name, row, *measures) for name, row in agreement.marks.items()] if by_type else []
-    )
+    if by_type:
+        mentions += [_line(name, row, "f1") for name, row in agreement.mentions.items()]
+        words += [_line(name, row, *measures) for name, row in agreement.marks.items()]
+    mentions.append(_line("all types", agreement.all_mentions, "f1"))
     words.append(_line("any type", agreement.any_mark, *measures))
     labels = [("types of words", "words", "kappa", "interval")]
     labels += [
         (name, f"{count:,}", *_cells(number)) for name, (count, number) in agreement.kappas.items()
     ]
-    return (
-        "\n\n".join(
-            [
-                ruled_rows(mentions),
-                ruled_rows(words),
-                ruled_rows(labels),
-                "\n".join(_notes(agreement, unit)),
-            ]
-        )
-        + "\n"
-    )
+    tables = [ruled_rows(mentions), ruled_rows(words), ruled_rows(labels)]
+    return "\n\n".join([*tables, "\n".join(_notes(agreement, unit))]) + "\n"
 
 
 def _all_as_text(agreement: AgreedAll, *, by_type: bool = True, unit: str = "document") -> str:

@@ -80,12 +80,7 @@ def export(
     source, target = find_model(model), Path(folder)
     from fascicle.models.export.folders import export_filter, export_model, export_relations
 
-    kind = {FILTER: "filter", RELATIONS: "relations"}.get(description_file(source).name, "model")
-    if kind != "model" and types_encoder:
-        raise UsageError(
-            f"{source} is no recogniser, and reads about no types; leave out the argument "
-            "types_encoder"
-        )
+    kind = _kind_of(source, types_encoder=types_encoder)
     check_folder(target, kind=kind, overwrite=overwrite)
     texts = _sample(source, sample) if int8 else []
     if kind != "model":
@@ -100,6 +95,17 @@ def export(
         types_encoder=types_encoder,
         overwrite=overwrite,
     )
+
+
+def _kind_of(source: Path, *, types_encoder: bool) -> str:
+    """Returns whether a folder has a model, a filter or a finder of relations."""
+    kind = {FILTER: "filter", RELATIONS: "relations"}.get(description_file(source).name, "model")
+    if kind != "model" and types_encoder:
+        raise UsageError(
+            f"{source} is no recogniser, and reads about no types; leave out the argument "
+            "types_encoder"
+        )
+    return kind
 
 
 def _sample(

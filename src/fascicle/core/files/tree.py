@@ -276,14 +276,7 @@ def _archive(
     members = _members(archive, place)
     start = f"{inner}/" if inner else ""
     if inner and not any(name.startswith(start) for name in (*members, *_folders(members))):
-        if inner not in members:
-            raise _not_inside(place, inner, members)
-        if lower_suffix(inner) not in suffixes:
-            raise FormatError(
-                f"{path} is not a {' or '.join(suffixes)} file; give a folder inside the "
-                "zip, or such a file",
-                file=path,
-            )
+        _check_member(path, parts, members, suffixes)
         parent = PurePosixPath(inner).parent
         start = "" if str(parent) == "." else f"{parent}/"
         members = {name: info for name, info in members.items() if _stem(name) == _stem(inner)}
@@ -297,6 +290,20 @@ def _archive(
         unnamed=unnamed,
         others=tuple(members),
     )
+
+
+def _check_member(
+    path: str, parts: tuple[Path, str], members: Collection[str], suffixes: Collection[str]
+) -> None:
+    place, inner = parts
+    if inner not in members:
+        raise _not_inside(place, inner, members)
+    if lower_suffix(inner) not in suffixes:
+        raise FormatError(
+            f"{path} is not a {' or '.join(suffixes)} file; give a folder inside the zip, or such "
+            "a file",
+            file=path,
+        )
 
 
 def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo]:

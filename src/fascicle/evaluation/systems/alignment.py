@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import msgspec
 
-from fascicle.core.document import Mention, in_order
+from fascicle.core.document import Mention, MentionKey, in_order
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.evaluation.scoring.inputs import match_by_order
@@ -120,6 +120,15 @@ def _move(reference: Predictions, other: Predictions, mentions: _Mentions, how: 
     )
 
 
+def _moved(mentions: Iterable[Mention], convert: Callable[[int], int]) -> dict[MentionKey, Mention]:
+    """Returns mentions at converted offsets, by their keys before; none before the text."""
+    return {
+        mention.key: msgspec.structs.replace(mention, spans=spans)
+        for mention in mentions
+        if min(map(min, spans := convert_spans(mention.spans, convert))) >= 0
+    }
+
+
 def _in_code_points(other: Predictions, texts: _Texts) -> Predictions:
     """Converts the offsets of a table, document by document, if another unit fits the texts
     beside them better.
@@ -133,11 +142,7 @@ def _in_code_points(other: Predictions, texts: _Texts) -> Predictions:
         if not fit.how:
             continue
         units.append(fit.how)
-        moved = {
-            mention.key: msgspec.structs.replace(mention, spans=spans)
-            for mention in mentions[identifier]
-            if min(map(min, spans := convert_spans(mention.spans, fit.convert))) >= 0
-        }
+        moved = _moved(mentions[identifier], fit.convert)
         mentions[identifier] = in_order(
             moved.get(mention.key, mention) for mention in mentions[identifier]
         )

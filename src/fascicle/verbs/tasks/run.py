@@ -77,22 +77,27 @@ def run(  # noqa: PLR0913
     Raises:
         FascicleError: see `fascicle.pipeline.running.run.Run.do`.
     """
-    pool: StartPool = Supervisor
-    if ray is not None:
-        workers = workers or 1
-        from fascicle.pipeline.scale import pool_on
-
-        pool = pool_on(ray)
+    pool = Supervisor if ray is None else _pool_on(ray)
+    workers = workers if ray is None else workers or 1
     request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
     paths = _paths(to_path_list(files), request)
     opener = PipelineOpener(given=steps, choices=choices or LINKED_MODEL)
-    if not is_url(place):
-        inputs = [*filterfalse(is_url, paths), steps, *opener.choices.paths]
-        Inputs.of(inputs).refuse(place, filled=True)
+    _refuse_inputs(place, [*filterfalse(is_url, paths), steps, *opener.choices.paths])
     opened = Run.of(
         paths, opener, place, reading=request, format=format, workers=workers, pool=pool
     )
     return opened.do(resume=resume, update=update, progress=progress)
+
+
+def _refuse_inputs(folder: str, inputs: Sequence[str]) -> None:
+    if not is_url(folder):
+        Inputs.of(inputs).refuse(folder, filled=True)
+
+
+def _pool_on(address: str) -> StartPool:
+    from fascicle.pipeline.scale import pool_on
+
+    return pool_on(address)
 
 
 def _paths(files: Sequence[str], reading: ReadRequest) -> list[str]:
