@@ -181,3 +181,16 @@ def test_memory_does_not_grow_with_the_number_of_nodes(read: Callable[..., Any])
     assert tracemalloc.get_traced_memory()[1] < 2**21
     tracemalloc.stop()
     assert found.losses() == {"identifier": 30_001, "structure": 30_001}
+
+
+def test_a_node_with_a_replacement_is_obsolete(read: Callable[..., Any]) -> None:
+    # as fastobo 0.14.2 writes obsolete terms
+    obo_in_owl = "http://www.geneontology.org/formats/oboInOwl#"
+    meta = {
+        "deprecated": False,
+        "basicPropertyValues": [{"pred": f"{obo_in_owl}replacedBy", "val": "DOID:1"}],
+    }
+    node = {"id": "http://purl.obolibrary.org/obo/DOID_2", "lbl": "old", "meta": meta}
+    graph = {"graphs": [{"id": "x", "nodes": [{"type": "CLASS", **node}]}]}
+    (record,) = read(json.dumps(graph), "obograph", type="Disease").records
+    assert (record.obsolete, record.replaced_by) == (True, ("DOID:1",))

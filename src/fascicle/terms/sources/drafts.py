@@ -401,7 +401,10 @@ class Draft:
         }
         definition = " ".join(self.definition.split())[:_MAX_DEFINITION]
         return ConceptRecord(
-            names=tuple(names), definition=definition, obsolete=self.obsolete, **own
+            names=tuple(names),
+            definition=definition,
+            obsolete=self.obsolete or bool(self.replaced_by),
+            **own,
         )
 
     def _add(self, to: dict[str, None], text: str, place: Place | None) -> None:
