@@ -76,7 +76,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     ontology: str = "",
     ends: Ends | None = None,
     careful: Sequence[str] = (),
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     threshold: Share | Mapping[str, Share] = 0.0,
     variants: bool = False,
     assertions: bool | str | os.PathLike[str] = False,
@@ -166,7 +166,7 @@ def to_choices(  # noqa: PLR0913
     types: _ModelSource | None,
     link: Paths | None,
     careful: Sequence[str],
-    only: Sequence[str],
+    only: str | Sequence[str],
     threshold: float | Mapping[str, float],
     assertions: bool | str | os.PathLike[str],
     relations: str | os.PathLike[str] | None,
@@ -182,7 +182,7 @@ def to_choices(  # noqa: PLR0913
         types=types_argument(types),
         link=AUTO if link == AUTO else to_path_list(link or (), name="link"),
         careful=tuple(careful),
-        only=tuple(only),
+        only=to_path_list(only, name="only"),
         threshold=dict(threshold) if isinstance(threshold, Mapping) else threshold,
         assertions=assertions if isinstance(assertions, bool) else os.fspath(assertions),
         relations="" if relations is None else os.fspath(relations),
@@ -262,7 +262,8 @@ def open_model(
         open_relations=partial(load_relations, threads=threads, device=device),
         output=held or ALL_LINKS,
     )
-    for path, recogniser in zip(choices.also, names, strict=True):
+    composed.own_lists = tuple(zip(choices.also, names, strict=True))
+    for path, recogniser in composed.own_lists:
         if summary := getattr(recogniser, "summary", ""):
             note(f"{path}: {summary}")
     composed.made_of = Composition(

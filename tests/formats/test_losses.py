@@ -621,6 +621,7 @@ def test_one_of_two_is_never_written_as_both(tmp_path: Path, name: str) -> None:
     suffix = {"brat": ".zip"}.get(name, "")
     report = write(tmp_path / f"out{suffix}", [document], format=name)
     assert report.losses["ambiguous"] == 2
+    assert not [code for code in report.losses if code.startswith("link-")]  # one fact, one line
     content = (tmp_path / f"out{suffix}").read_bytes()
     assert b"D015212" not in content
     assert b"D043183" not in content

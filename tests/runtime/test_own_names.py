@@ -83,6 +83,12 @@ def test_the_shipped_model_beside_a_list(own: Path) -> None:
     assert set(model.sources) == {"own", "biomed-fast@2"}
 
 
+def test_one_type_may_be_a_plain_text(own: Path) -> None:
+    assert {kind for kind, _, _ in told(load("biomed-fast", also=own, only="Chemical"))} == {
+        "Chemical"
+    }
+
+
 def test_of_several_lists_the_first_answers(own: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.tsv"
     other.write_text("Thing\tfascicline\nThing\tnausea\n", encoding="utf-8")

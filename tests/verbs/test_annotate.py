@@ -347,6 +347,9 @@ def test_wrong_calls(refused: Refused, model: Path, tmp_path: Path) -> None:
     assert "no *.txt" in refused("annotate", tmp_path, "--model", model)
     assert "integer from 1" in refused("annotate", "--text", "x", "--threads", "0")
     assert "(did you mean --format?)" in refused("annotate", "--text", "x", "--fromat", "tsv")
+    for suffix, name in (("nbib", "citations"), ("ris", "citations"), ("bib", "bibtex")):
+        wanted = f"(did you mean {name}?)"
+        assert wanted in refused("annotate", "--text", "x", "--input-format", suffix)
     assert "(did you mean pubtator?)" in refused("annotate", "--text", "x", "--format", "pubtater")
     (tmp_path / "x.dat").write_text("some words", encoding="utf-8")
     assert "--input-format" in refused("annotate", tmp_path / "x.dat", "--model", model)
@@ -465,6 +468,16 @@ def test_types_and_thresholds_hold_for_names_beside_a_pack(
     assert said("--only", "Drug,Disease") == [("Drug", "Aspirin"), *diseases]
     assert said("--threshold", "1") == [("Drug", "Aspirin"), ("Gene", "REST")]
     assert "does not look for the type 'Nothing'" in refused(*asked, "--only", "Nothing")
+
+
+def test_a_list_without_a_mention_is_named(cli: Cli, tmp_path: Path) -> None:
+    lists = [tmp_path / "drugs.tsv", tmp_path / "genes.tsv"]
+    for path, name in zip(lists, ("aspirin", "quux"), strict=True):
+        path.write_text(f"Drug\t{name}\n", encoding="utf-8")
+    options = ("--also", lists[0], "--also", lists[1])
+    said = cli("annotate", *options, "--text", "Aspirin or rest.").err
+    assert f"note: none of the names in {lists[1]} is in the texts" in said
+    assert f"none of the names in {lists[0]}" not in said
 
 
 def test_own_names_and_thresholds_of_types(cli: Cli, refused: Refused, tmp_path: Path) -> None:

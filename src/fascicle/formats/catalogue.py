@@ -266,15 +266,20 @@ def format_named(name: str) -> Format:
     """
     row = FORMATS.get(canonical_name(name)) or _plugin_format(name)
     if row is None:
-        near = difflib.get_close_matches(
-            name,
-            [
-                *FORMATS,
-                *EARLIER,
-                *plugins.plugin_names("readers"),
-                *plugins.plugin_names("writers"),
-            ],
-            n=1,
+        same = readable_by_suffix(f".{name}")
+        near = (
+            [same]
+            if same
+            else difflib.get_close_matches(
+                name,
+                [
+                    *FORMATS,
+                    *EARLIER,
+                    *plugins.plugin_names("readers"),
+                    *plugins.plugin_names("writers"),
+                ],
+                n=1,
+            )
         )
         hint = f" (did you mean {canonical_name(near[0])!r}?)" if near else ""
         message = (

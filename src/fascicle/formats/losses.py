@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress
 from operator import is_
 from types import MappingProxyType
@@ -200,15 +201,25 @@ _OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
         "changes": lambda document: sum(len(change.taken) for change in document.changes),
     }
 )
+
+
+def _count_facts(mention: Mention, *, attribute: str, absent: object) -> int:
+    """Counts the links with this fact; those of an ambiguous answer stay whole, or go and are
+    counted as such.
+    """
+    return sum(
+        getattr(link, attribute) != absent and link.tier != AMBIGUOUS for link in mention.links
+    )
+
+
 _OF_MENTION: Final[Mapping[str, Callable[[Mention], int]]] = MappingProxyType(
     {
         "scores": lambda mention: mention.score is not None,
         "links": lambda mention: sum(not link.nil for link in mention.links),
-        "link-ontologies": lambda mention: sum(bool(link.ontology) for link in mention.links),
-        "link-names": lambda mention: sum(bool(link.name) for link in mention.links),
-        "link-scores": lambda mention: sum(link.score is not None for link in mention.links),
-        "link-tiers": lambda mention: sum(bool(link.tier) for link in mention.links),
-        "link-curies": lambda mention: sum(bool(link.curie) for link in mention.links),
+        **{
+            code: partial(_count_facts, attribute=attribute, absent=absent)
+            for code, (attribute, absent) in _OF_LINK.items()
+        },
         "ambiguous": lambda mention: sum(link.tier == AMBIGUOUS for link in mention.links),
         "nil-links": lambda mention: sum(link.nil for link in mention.links),
         "attributes": lambda mention: len(mention.attributes),

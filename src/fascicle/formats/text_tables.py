@@ -323,7 +323,7 @@ def _note_columns(columns: _Columns, *, is_below: bool) -> Event:
     lone = ", which has titles alone," if len(texts) == 1 and texts[0].lower() in _TITLES else ""
     message = (
         f"the text is the column{'s' * (len(texts) > 1)} {' and '.join(texts)}{lone} and the id is "
-        f"{identifier}; {fields_argument((_TEXT, ','.join(texts)))} and so on name others"
+        f"{identifier}; to read others, name them: {fields_argument((_TEXT, ','.join(texts)))}"
         f"{'; the row above their names is left out' * is_below}"
     )
     return Event(step=_STEP, kind="note", code="columns-taken", message=message)

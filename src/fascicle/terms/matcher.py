@@ -404,6 +404,7 @@ class Matcher(Annotator):
         """
         self.rule, self.name, self._content = _rule(rule), name, content
         self._own = NameLinks()
+        self.places = 0  # of names in all texts so far
         self._report = report or DictionaryReport()
         self._reader = reader or WordReader(folded=self.rule.folded)
         self._names = gather_names(
@@ -485,6 +486,7 @@ class Matcher(Annotator):
             for m in matches
             for kind in m.types
         )
+        self.places += len(add)
         return Patch(add=add, events=tuple(events))
 
     def _match_chunk(self, documents: Sequence[Document]) -> Iterator[_Matched]:

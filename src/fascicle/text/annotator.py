@@ -45,6 +45,7 @@ class Annotator(ABC):
     needs: frozenset[str] = frozenset()
     gives: frozenset[str] = frozenset({"mentions"})
     drops: frozenset[str] = frozenset()
+    own_lists: tuple[tuple[str, Annotator], ...] = ()  # path -> what finds its names
     made_of: Composition | None = None  # what `fascicle.load` opened it from
     # function of `fascicle.loading` that opens it in another process, and its arguments
     reopening: tuple[Callable[..., Annotator], tuple[bytes]] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -102,6 +102,7 @@ class Options(
 def run(args: Options) -> int:
     """Runs the annotation; returns the exit code."""
     request, tally = _request_of(args), Tally()
+    lists: list[tuple[str, Annotator]] = []
     if args.trace:
         return _trace(args, request)
     on_stdout = request.writing.path == STDOUT
@@ -114,9 +115,11 @@ def run(args: Options) -> int:
         Thread(target=import_module, args=("fascicle.linking.opening",)).start()
     try:
         with pause_garbage_collection() if _is_short(args) else nullcontext():
-            annotate_files(request, _opener_of(args), account=tally.account, listener=listener)
+            opener = _opener_of(args, lists)
+            annotate_files(request, opener, account=tally.account, listener=listener)
     finally:
         bar.end()
+    _note_lists_without_mentions(lists)
     tally.say(verbose=args.verbose)
     tally.close(request.writing.path, quiet=bool(args.text) and on_stdout)
     return tally.exit_code(strict=args.strict)
@@ -159,8 +162,15 @@ def _request_of(args: Options) -> AnnotateRequest:
     )
 
 
-def _opener_of(args: Options) -> Callable[[HeldFields], Annotator]:
-    """Returns what opens the model with its choices; writes it as a pipeline if asked for."""
+def _opener_of(
+    args: Options, lists: list[tuple[str, Annotator]]
+) -> Callable[[HeldFields], Annotator]:
+    """Returns what opens the model with its choices; writes it as a pipeline if asked for.
+
+    Args:
+        args: the options.
+        lists: receives the lists of own names.
+    """
     choices = shared.choices_of(args)
     model = tuple(args.model or (DEFAULT_MODEL,))
     threads = args.threads or (1 if _is_short(args) else None)
@@ -171,6 +181,7 @@ def _opener_of(args: Options) -> Callable[[HeldFields], Annotator]:
         _note_unread(args.described, predictor.parts[0])
         if args.save_pipeline:
             predictor.save(args.save_pipeline, overwrite=args.overwrite)
+        lists.extend(predictor.own_lists)
         return predictor
 
     return opened
@@ -184,11 +195,17 @@ def _trace(args: Options, request: AnnotateRequest) -> int:
     """
     if option := first_given(args, _OF_DOCUMENTS):
         raise UsageError(f"--trace prints changes in place of documents; leave out {option}")
-    predictor = _opener_of(args)(FORMATS["jsonl"].writer.holds)
+    predictor = _opener_of(args, [])(FORMATS["jsonl"].writer.holds)
     inputs = resolve_inputs(request.files, request.texts, request.reading)
     for _, document in inputs.documents(ReadReport()):
         emit({}, f"{document.id}\n{predictor.trace(document)}\n", as_json=False)
     return 0
+
+
+def _note_lists_without_mentions(lists: Sequence[tuple[str, Annotator]]) -> None:
+    for path, names in lists:
+        if getattr(names, "places", 1) == 0:
+            say(f"note: none of the names in {path} is in the texts that were read now")
 
 
 def _say_written(path: Path, report: WriteReport, *, verbose: bool) -> None:

@@ -234,7 +234,11 @@ def _explain(message: str) -> str:
 
 
 def _nearest(name: str, allowed: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.5)
+    from fascicle.formats.catalogue import readable_by_suffix  # late: for errors alone
+
+    names = list(allowed)
+    near = [other for other in names if other == readable_by_suffix(f".{name}")]
+    near = near or difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f" (did you mean {near[0]}?)" if near else ""
 
 

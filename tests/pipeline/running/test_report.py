@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,8 +76,20 @@ def report_page(tmp_path: Path) -> Path:
 def test_the_page_has_one_main_part_and_no_empty_header(report_page: Path) -> None:
     found = report_page.read_text(encoding="utf-8")
     assert found.count("<main>") == 1
-    assert "<th>mentions</th>" in found
+    assert '<th class="w">mentions</th>' in found
     assert "<th></th>" not in found
+
+
+def test_words_of_cells_break_only_where_they_are_long(report_page: Path) -> None:
+    page = report_page.read_text(encoding="utf-8")
+    assert ".w{overflow-wrap:normal}" in page
+    wide = [
+        words
+        for shape, words in re.findall(r"<td( class=.w.)?>(?:<bdi>)?([^<]*)", page)
+        if not shape
+    ]
+    assert wide
+    assert all(max(map(len, words.split())) > 30 for words in wide)
 
 
 @pytest.mark.slow

@@ -209,12 +209,15 @@ _GROUPS: Final = 5  # groups, below which no usual rate is estimated
 _DOCUMENTS: Final = 1_000  # in a group of neighbouring shards, or ...
 _CHARACTERS: Final = 2_000_000  # ... so many characters: the topics of a few documents are no fault
 _SHOWN: Final = 30
+_LONGEST_WORD: Final = 30  # of a cell that never breaks words on a wide screen
+_WHOLE: Final = "w"  # the class of such a cell
 _VIEW: Final = tag("meta", name="viewport", content="width=device-width, initial-scale=1")
 _STYLE: Final = (
     "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
     "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem "
     ".8rem;text-align:left;"
     "border-bottom:1px solid #8888;overflow-wrap:anywhere}"
+    "@media(min-width:50rem){.w{overflow-wrap:normal}}"
     "td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
     "@media(prefers-color-scheme:dark){body{background:#111;color:#eee}}"
 )
@@ -488,16 +491,16 @@ def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -
     if not lines:
         return join(tag("h2", title), tag("p", "None."))
     return join(
-        tag("h2", title), tag("table", tag("tr", *(tag("th", name) for name in names)), *lines)
+        tag("h2", title),
+        tag("table", tag("tr", *(tag("th", name, class_=_WHOLE) for name in names)), *lines),
     )
 
 
 def _cell(value: object) -> Html:
-    return (
-        tag("td", isolated_name(value))
-        if isinstance(value, str)
-        else tag("td", f"{value:,}", class_="n")
-    )
+    if not isinstance(value, str):
+        return tag("td", f"{value:,}", class_="n")
+    is_short = max(map(len, value.split()), default=0) <= _LONGEST_WORD
+    return tag("td", isolated_name(value), class_=is_short and _WHOLE)
 
 
 def _sum(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def annotate(  # noqa: PLR0913 - as users say it
     ontology: str = "",
     types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     careful: Sequence[str] = (),
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     threshold: Share | Mapping[str, Share] = 0.0,
     ends: Ends | None = None,
     nested: bool = False,
