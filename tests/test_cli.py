@@ -129,7 +129,8 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, form: str) -> None:
     path.write_text('{"text": "a text of some length"}\n' * 20_000, encoding="utf-8")
     read, write = os.pipe()
     os.close(read)
-    args = ("corpus", "convert", str(path), "--format", form)
+    # quiet: a busy machine takes so long that progress is shown
+    args = ("corpus", "convert", str(path), "--format", form, "--quiet")
     with os.fdopen(write, "wb") as closed:
         done = process(*args, capture_output=False, stdout=closed, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (141, "")
