@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Link, Mention, Relation, unique
 from fascicle.core.mention import overlaps
 from fascicle.formats import ReadReport, read
-from fascicle.formats.stats import CorpusStats, corpus_stats, format_table
+from fascicle.formats.stats import CorpusStats, corpus_stats, format_table, shared_text_notes
 
 DOCUMENT = Document(
     id="a",
@@ -114,3 +114,13 @@ def test_a_type_of_any_length_makes_no_wide_table() -> None:
     assert max(map(len, table.splitlines())) < 120
     assert "…" in table
     assert "X" * 100_000 in stats.as_dict()["types"]
+
+
+def test_shared_texts_are_counted_once_for_the_part_that_has_them_first() -> None:
+    parts = {"train": ["a", "b", "b", ""], "dev": ["b", "c", ""], "test": ["c", "b", "d"]}
+    assert list(shared_text_notes(parts)) == [
+        "1 of 3 texts of dev are in train too, so scores on dev are too high",
+        "1 of 3 texts of test are in dev too, so scores on test are too high",
+        "1 of 3 texts of test are in train too, so scores on test are too high",
+    ]
+    assert not list(shared_text_notes({"train": ["a"], "dev": ["A"]}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
@@ -224,3 +224,20 @@ def _source_rows(stats: CorpusStats) -> Iterator[_Row]:
 
 def _words_in(starts: list[int], span: Span) -> int:
     return bisect_left(starts, span[1]) - bisect_left(starts, span[0])
+
+
+def shared_text_notes(parts: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """Yields notes on parts of a corpus that have texts of an earlier part.
+
+    Args:
+        parts: name of each, such as ``train`` -> texts of its documents.
+    """
+    earlier: dict[str, str] = {}  # text -> part
+    for name, texts in parts.items():
+        shared = Counter(earlier[text] for text in texts if text in earlier)
+        for other, count in shared.items():
+            yield (
+                f"{count:,} of {len(texts):,} texts of {name} are in {other} too, so scores on "
+                f"{name} are too high"
+            )
+        earlier.update((text, name) for text in texts if text and text not in earlier)

@@ -24,7 +24,7 @@ from fascicle.formats.files import read
 from fascicle.formats.handlers import ANNOTATIONS
 from fascicle.formats.outputs import write
 from fascicle.formats.report import ReadReport
-from fascicle.formats.stats import CorpusStats
+from fascicle.formats.stats import CorpusStats, shared_text_notes
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.segment import all_sentences, segmenter
 from fascicle.verbs.messages import say
@@ -90,6 +90,7 @@ class PartFacts:
         stats: counts.
         across: mentions that reach across sentences.
         foreign: share of letters that are not ASCII.
+        texts: of its documents.
     """
 
     path: Path
@@ -98,6 +99,7 @@ class PartFacts:
     stats: CorpusStats
     across: int
     foreign: float
+    texts: tuple[str, ...]
 
 
 def _parts_in(folder: Path) -> dict[str, Path]:
@@ -171,7 +173,9 @@ def _look(path: Path) -> PartFacts:
     """
     report, stats, rules = ReadReport(), CorpusStats(), segmenter(ReadingSettings().segmenter)
     across = letters = foreign = 0
+    texts = []
     for document in read(path, report=report):
+        texts.append(document.text)
         stats.add(document)
         ends = all_sentences(document, rules)
         across += sum(
@@ -190,6 +194,7 @@ def _look(path: Path) -> PartFacts:
         stats=stats,
         across=across,
         foreign=foreign / max(1, letters),
+        texts=tuple(texts),
     )
 
 
@@ -251,6 +256,8 @@ def _corpus(facts_of: Mapping[str, PartFacts], place: Path) -> Iterator[str]:
         path = Path(os.path.relpath(part_facts.path.resolve(), place.resolve().parent)).as_posix()
         facts = f"{plural(stats.documents, 'document')}, {plural(stats.mentions, 'mention')}"
         yield f"{part} = {_toml(path)}  # {facts}"
+    texts_of = {part: part_facts.texts for part, part_facts in facts_of.items()}
+    yield from (f"# {note}." for note in shared_text_notes(texts_of))
     for key, values, usual in (
         ("format", {part_facts.format for part_facts in facts_of.values()}, ""),
         ("encoding", {part_facts.encoding for part_facts in facts_of.values()}, "utf-8"),

@@ -216,3 +216,12 @@ def test_a_folder_of_brat_is_one_part(tmp_path: Path, capsys: pytest.CaptureFixt
         == 0
     )
     assert (made(output)["corpus"]["train"], made(output)["corpus"]["dev"]) == ("all", "held")
+
+
+def test_texts_of_train_in_other_parts_are_said(tmp_path: Path) -> None:
+    folder = corpus(tmp_path / "c", flat("a b", (0, 1)), parts=("train", "dev", "test"))
+    output = tmp_path / "recipe.toml"
+    assert main(["init", str(folder), "-o", str(output)]) == 0
+    text = output.read_text(encoding="utf-8")
+    assert "# 1 of 1 texts of dev are in train too, so scores on dev are too high." in text
+    assert "# 1 of 1 texts of test are in train too" in text

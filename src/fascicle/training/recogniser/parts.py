@@ -9,6 +9,7 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
+from fascicle.formats.stats import shared_text_notes
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.terms.matcher import Matcher
@@ -42,9 +43,10 @@ def read_data(recipe: Recipe) -> Parts:
         return read_parts(recipe.corpus, weak_labels(recipe))
     report = ReadReport()
     several = read_corpora(recipe, report)
+    train = [document for part in several for document in part.train]
     dev = [document for part in several for document in part.dev]
     return Parts(
-        train=[document for part in several for document in part.train],
+        train=train,
         dev=dev,
         test=[],
         types=recipe.types(),
@@ -52,6 +54,9 @@ def read_data(recipe: Recipe) -> Parts:
             *report.lines(),
             *(line for part in several for line in part.notes),
             *_without_mentions(dev),
+            *_shared_texts(
+                train=[document for part in several for document in part.train], dev=dev
+            ),
         ),
         several=tuple(several),
     )
@@ -84,7 +89,8 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
         untaught = tuple(sorted(set(labels.matcher.types) - set(types)))
         weak += _weak_notes(labels, train=train, dev=dev, untaught=untaught)
     changes = [line for name, part in selected.items() for line in part.lines(name)]
-    notes = (*report.lines(), *changes, *left_out, *weak, *_dev_notes(types, dev))
+    shared = _shared_texts(train=train, dev=dev, test=test)
+    notes = (*report.lines(), *changes, *left_out, *weak, *_dev_notes(types, dev), *shared)
     return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
 
 
@@ -129,6 +135,12 @@ def _dev_notes(types: Sequence[str], dev: list[Document]) -> Iterator[str]:
         yield from unscored_type_notes(types, dev)
     else:
         yield from _without_mentions(dev)
+
+
+def _shared_texts(**parts: list[Document]) -> Iterator[str]:
+    return shared_text_notes(
+        {name: [document.text for document in part] for name, part in parts.items()}
+    )
 
 
 def _without_mentions(dev: list[Document]) -> Iterator[str]:
