@@ -84,13 +84,11 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
     types = tuple(sorted(gold_types(train)))
     if not types:
         raise _no_mentions(corpus, labels)
-    untaught, weak = tuple[str, ...](), list[str]()
-    if labels is not None:
-        untaught = tuple(sorted(set(labels.matcher.types) - set(types)))
-        weak += _weak_notes(labels, train=train, dev=dev, untaught=untaught)
-    changes = [line for name, part in selected.items() for line in part.lines(name)]
+    untaught = tuple(sorted(set(labels.matcher.types) - set(types))) if labels else ()
+    weak = _weak_notes(labels, train=train, dev=dev, untaught=untaught) if labels else ()
+    read = (*report.lines(), *_changes(selected), *left_out)
     shared = _shared_texts(train=train, dev=dev, test=test)
-    notes = (*report.lines(), *changes, *left_out, *weak, *_dev_notes(types, dev), *shared)
+    notes = (*read, *weak, *_dev_notes(types, dev), *shared)
     return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
 
 
@@ -101,6 +99,11 @@ def _read_selected(corpus: CorpusSettings, report: ReadReport) -> dict[Part, Sel
     if corpus.types:
         check_labels(corpus.types, sum((part.labels for part in selected.values()), Counter()))
     return selected
+
+
+def _changes(selected: Mapping[Part, Selected]) -> Iterator[str]:
+    for name, part in selected.items():
+        yield from part.lines(name)
 
 
 def _no_mentions(corpus: CorpusSettings, labels: WeakLabels | None) -> InputError:
