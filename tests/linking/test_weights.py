@@ -107,7 +107,7 @@ def test_a_frequent_short_form_is_still_linked(name: str, kind: str) -> None:
 
 
 def test_several_are_the_answer_where_one_of_them_is_meant() -> None:
-    _, tier, score = answered("p27", "Gene")
+    _, tier, score = answered("p40", "Gene")
     assert tier == AMBIGUOUS
     assert score is not None
     assert 0 < score < 0.5
