@@ -266,21 +266,14 @@ def format_named(name: str) -> Format:
     """
     row = FORMATS.get(canonical_name(name)) or _plugin_format(name)
     if row is None:
-        same = readable_by_suffix(f".{name}")
-        near = (
-            [same]
-            if same
-            else difflib.get_close_matches(
-                name,
-                [
-                    *FORMATS,
-                    *EARLIER,
-                    *plugins.plugin_names("readers"),
-                    *plugins.plugin_names("writers"),
-                ],
-                n=1,
-            )
+        names = (
+            *FORMATS,
+            *EARLIER,
+            *plugins.plugin_names("readers"),
+            *plugins.plugin_names("writers"),
         )
+        same = readable_by_suffix(f".{name}")
+        near = [same] if same else difflib.get_close_matches(name, names, n=1)
         hint = f" (did you mean {canonical_name(near[0])!r}?)" if near else ""
         message = (
             f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}"

@@ -230,7 +230,8 @@ def shared_text_notes(parts: Mapping[str, Collection[str]]) -> Iterator[str]:
     """Yields notes on parts of a corpus that have texts of an earlier part.
 
     Args:
-        parts: name of each, such as ``train`` -> texts of its documents.
+        parts: name of each, such as ``train`` -> texts of its documents, or hashes of them; empty
+            ones do not count.
     """
     earlier: dict[str, str] = {}  # text -> part
     for name, texts in parts.items():

@@ -23,6 +23,7 @@ from fascicle.errors import InputError, UsageError
 from fascicle.formats.files import read
 from fascicle.formats.handlers import ANNOTATIONS
 from fascicle.formats.outputs import write
+from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
 from fascicle.formats.stats import CorpusStats, shared_text_notes
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -90,7 +91,7 @@ class PartFacts:
         stats: counts.
         across: mentions that reach across sentences.
         foreign: share of letters that are not ASCII.
-        texts: of its documents.
+        texts: hashes of those of its documents, empty for one without text.
     """
 
     path: Path
@@ -175,7 +176,7 @@ def _look(path: Path) -> PartFacts:
     across = letters = foreign = 0
     texts = []
     for document in read(path, report=report):
-        texts.append(document.text)
+        texts.append(text_hash(document.text) if document.text else "")
         stats.add(document)
         ends = all_sentences(document, rules)
         across += sum(
