@@ -23,7 +23,7 @@ from fascicle.core.document import GOLD, Document, Patch
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
 from fascicle.loading import load_single
-from fascicle.runtime.answer import known_names
+from fascicle.runtime.ruled import known_names
 from fascicle.runtime.decoding import deciding
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.text.segment import segmenter

@@ -35,7 +35,7 @@ from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
 from fascicle.loading import load_single
-from fascicle.runtime.answer import known_names
+from fascicle.runtime.ruled import known_names
 from fascicle.runtime.decoding.deciding import decide_mentions
 from fascicle.runtime.decoding.selection import calibrate_scores
 from fascicle.runtime.decoding.short_texts import may_be_name

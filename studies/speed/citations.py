@@ -37,8 +37,8 @@ import fascicle.pipeline.loading as opening
 import fascicle.pipeline.pipeline as cutting
 import fascicle.pipeline.runner as applying
 import fascicle.pipeline.running.run as running
-import fascicle.runtime.answer as answering
 import fascicle.runtime.predictor as predicting
+import fascicle.runtime.ruled as ruling
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.records import Shard, ShardMarker
 from fascicle.pipeline.running.run import Run
@@ -301,8 +301,8 @@ def _stages(clock: Clock) -> list[tuple[Any, str, Callable[..., Any]]]:
         (predicting.ModelPredictor, "_make_patches", "decision"),
         (predicting, "add_whole_text_names", "decision"),
         (predicting, "answer_cells", "decision"),
-        (answering, "all_decided", "decision"),
-        (answering, "apply_rules", "abbreviations"),
+        (ruling, "all_decided", "decision"),
+        (ruling, "apply_rules", "abbreviations"),
         (abbreviations.AbbreviationFinder, "run", "abbreviations"),
         (linking.Linker, "predict", "link"),
         (applying, "apply", "apply"),

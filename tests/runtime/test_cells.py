@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention, Patch, Section
 from fascicle.core.patches import apply
 from fascicle.loading import load_single
-from fascicle.runtime.answer import answer_cells
 from fascicle.runtime.decoding.short_texts import short_cells
+from fascicle.runtime.second_reading import answer_cells
 from fascicle.settings.decision import NameDecision
 
 RULES = NameDecision(words=3)

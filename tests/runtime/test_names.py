@@ -8,7 +8,8 @@ import pytest
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import ModelError
 from fascicle.loading import load_single
-from fascicle.runtime.answer import add_whole_text_names, check_pack, known_names
+from fascicle.runtime.ruled import check_pack, known_names
+from fascicle.runtime.second_reading import add_whole_text_names
 from fascicle.settings.decision import DocumentDecision, NameDecision
 
 RULES = NameDecision(words=3)

@@ -15,8 +15,8 @@ from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
-from fascicle.runtime.answer import RuledPredictor
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.runtime.ruled import RuledPredictor
 from fascicle.runtime.wrapped import OwnNamesPredictor, WrappedPredictor
 from fascicle.settings.decision import Ends
 from fascicle.text.annotator import Annotator, Tagged

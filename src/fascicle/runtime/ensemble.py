@@ -25,11 +25,11 @@ from fascicle.core.document import Document, Event, Mention, Patch, in_order
 from fascicle.core.session import check_device
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import plural
-from fascicle.runtime.answer import RuledPredictor, check_pack
 from fascicle.runtime.combination.align import System, Votes, align
 from fascicle.runtime.combination.rules import Rule, RuleRequest, combine
 from fascicle.runtime.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
+from fascicle.runtime.ruled import RuledPredictor, check_pack
 from fascicle.settings.folders.manifest import Manifest, read_manifest
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.recipes.ensemble import (

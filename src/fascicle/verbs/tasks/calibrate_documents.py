@@ -101,7 +101,7 @@ def calibrate_documents(  # noqa: PLR0913
             mentions.
         OutputError: the folder exists.
     """
-    from fascicle.runtime.answer import known_names
+    from fascicle.runtime.ruled import known_names
 
     events, output = events or EventCounts(), Path(folder)
     names = _names([scoring.input_path(path) for path in gold])
