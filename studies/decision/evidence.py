@@ -23,9 +23,9 @@ from fascicle.core.document import GOLD, Document, Patch
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
 from fascicle.loading import load_single
-from fascicle.runtime.ruled import known_names
 from fascicle.runtime.decoding import deciding
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.runtime.ruled import known_names
 from fascicle.text.segment import segmenter
 from studies.common import write_result
 

@@ -35,11 +35,11 @@ from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
 from fascicle.loading import load_single
-from fascicle.runtime.ruled import known_names
 from fascicle.runtime.decoding.deciding import decide_mentions
 from fascicle.runtime.decoding.selection import calibrate_scores
 from fascicle.runtime.decoding.short_texts import may_be_name
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.runtime.ruled import known_names
 from fascicle.settings.decision import DocumentDecision, Ends
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.terms.abbreviations.resolving import apply_rules

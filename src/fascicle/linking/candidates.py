@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.pairs import join_pairs
 from fascicle.linking.asking import Unit
-from fascicle.linking.pairs import join_pairs
 from fascicle.terms.pack.arrays import expand_ranges
 from fascicle.terms.pack.pack import Pack
 
@@ -92,6 +92,11 @@ def have_prefix(pack: Pack, concepts: Ints, prefix: str) -> Bools:
     """Returns whether the CURIE of each concept starts with a prefix."""
     curies = pack.curies.strings.take(concepts)
     return np.array([curie.startswith(prefix) for curie in curies], dtype=np.bool_)
+
+
+def rank_by_tier(tiers: Ints, distance: Ints) -> Ints:
+    """Returns numbers that order rows by tier, then by distance, which is below 8."""
+    return tiers * 8 + distance
 
 
 def take_rows(concepts: FoundConcepts, rows: Ints) -> FoundConcepts:

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints, unique_values
+from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
-from fascicle.linking.pairs import join_pairs, split_pairs
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Lists, map_array, write_array
 from fascicle.terms.pack.pack import Pack, References
@@ -151,7 +151,7 @@ def concatenate(first: Equivalent, second: Equivalent) -> Equivalent:
 
 def sort_equivalents(equivalents: Equivalent) -> Equivalent:
     """Sorts by place and distance."""
-    order = np.argsort(join_pairs(equivalents.places << 3 | equivalents.distance, equivalents.rows))
+    order = np.lexsort((equivalents.rows, equivalents.distance, equivalents.places))
     return Equivalent(*(column[order] for column in equivalents))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
+from fascicle.core.pairs import join_pairs
 from fascicle.linking.asking import WAYS, Query, Unit
 from fascicle.linking.candidates import (
     CANONICAL,
@@ -17,10 +18,10 @@ from fascicle.linking.candidates import (
     TIERS,
     Candidates,
     have_prefix,
+    rank_by_tier,
 )
 from fascicle.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
 from fascicle.linking.families import Families
-from fascicle.linking.pairs import join_pairs
 from fascicle.linking.species_features import LIKELY, SPECIES_FEATURES
 from fascicle.linking.words import ConceptWords
 from fascicle.terms.keys.characters import case_fits
@@ -269,7 +270,7 @@ def _certain(candidates: Candidates, likely: Bools) -> Bools:
     """
     owners, units = candidates.owners, len(candidates.units)
     has_likely = np.bincount(owners, weights=likely, minlength=units) > 0
-    rank = candidates.tiers * 8 + candidates.distance
+    rank = rank_by_tier(candidates.tiers, candidates.distance)
     rank += np.where(has_likely[owners] & ~likely, 100, 0)
     least = np.full(units, 1 << 20)
     np.minimum.at(least, owners, rank)

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.pairs import join_pairs
 from fascicle.linking.asking import Query
 from fascicle.linking.candidates import (
     CANONICAL,
@@ -18,7 +19,6 @@ from fascicle.linking.candidates import (
     REORDERED,
 )
 from fascicle.linking.index import NameIndex, type_bit
-from fascicle.linking.pairs import join_pairs
 from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
 from fascicle.terms.keys.characters import CasePolicy, case_fits, is_inflected
 from fascicle.terms.keys.key import KeyReader, key

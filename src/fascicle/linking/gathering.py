@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
+from fascicle.core.pairs import join_pairs
 from fascicle.linking.answerable import Answerable
 from fascicle.linking.asking import Query, Unit, make_query
 from fascicle.linking.candidates import EXACT, Candidates, FoundConcepts
@@ -24,7 +25,6 @@ from fascicle.linking.lookup import (
     own_lookups,
 )
 from fascicle.linking.merging import Allow, CandidateMerger
-from fascicle.linking.pairs import join_pairs
 from fascicle.terms.terms import NAME_KINDS
 
 _LABEL: Final = NAME_KINDS.index("label")

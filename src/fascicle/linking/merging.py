@@ -12,6 +12,7 @@ import numpy as np
 from msgspec.structs import asdict, astuple
 
 from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.linking.answerable import Answerable
 from fascicle.linking.asking import Unit
 from fascicle.linking.candidates import (
@@ -26,6 +27,7 @@ from fascicle.linking.candidates import (
     have_prefix,
     label_precedence,
     limit_candidates,
+    rank_by_tier,
     shared_priors,
     take_rows,
 )
@@ -33,7 +35,6 @@ from fascicle.linking.equivalents import ABOVE, ITSELF
 from fascicle.linking.families import Families
 from fascicle.linking.finding import ShortFormFeatures
 from fascicle.linking.lookup import WAY
-from fascicle.linking.pairs import join_pairs, split_pairs
 from fascicle.terms.keys.key import KeyReader
 from fascicle.terms.pack.layout import PREFERRED
 from fascicle.terms.pack.pack import Pack
@@ -109,7 +110,7 @@ class CandidateMerger:
         labels, verbatim = self._labels(groups, best.distance)
         distinctive, agrees = self._agreement(units, owners, concepts, ways)
         remembered = np.zeros(len(owners), dtype=np.int64)
-        places = np.array([unit << 32 | row for unit, row in documents], dtype=np.int64)
+        places = join_pairs(*np.array(list(documents), dtype=np.int64).reshape(-1, 2).T)
         remembered[np.searchsorted(groups.pairs, places)] = list(documents.values())
         totals = np.bincount(owners, weights=remembered, minlength=len(units)).astype(np.int64)
 
@@ -139,8 +140,8 @@ class CandidateMerger:
         priors[has_term] = self._pack.active.prior[rows.terms[has_term]]
 
         pairs = join_pairs(rows.owners, leads.of(rows.concepts))
-        looseness = _looseness(rows.tiers, rows) * 4 - rows.hinted
-        order = np.lexsort((rows.terms, -priors, looseness, pairs))
+        looseness = _looseness(rows.tiers, rows)
+        order = np.lexsort((rows.terms, -priors, -rows.hinted, looseness, pairs))
         rows, priors, pairs = take_rows(rows, order), priors[order], pairs[order]
         first = np.flatnonzero(np.diff(pairs, prepend=-1))
         if len(leads):
@@ -254,4 +255,4 @@ class CandidateMerger:
 
 def _looseness(tiers: Ints, rows: FoundConcepts) -> Ints:
     """Returns tier, distance and way of each row as one number, in this order; each is below 8."""
-    return (tiers * 8 + rows.distance) * 8 + rows.ways
+    return rank_by_tier(tiers, rows.distance) * 8 + rows.ways

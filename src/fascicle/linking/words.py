@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints, unique_values
-from fascicle.linking.pairs import join_pairs, split_pairs
+from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.terms.pack.arrays import Lists
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import common_words

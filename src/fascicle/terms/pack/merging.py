@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Ints
+from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.errors import InputError
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import (
@@ -389,6 +390,5 @@ def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Int
     for rows in row_chunks(len(parents)):
         above = lookup.find(parents.take(rows))
         present = above >= 0
-        edges_by_chunk.append((children[rows[present]].astype(np.int64) << 32) | above[present])
-    edges = np.sort(np.concatenate(edges_by_chunk))
-    return edges >> 32, edges & layout.NONE
+        edges_by_chunk.append(join_pairs(children[rows[present]].astype(np.int64), above[present]))
+    return split_pairs(np.sort(np.concatenate(edges_by_chunk)))

@@ -8,6 +8,8 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from fascicle.core.arrays import unique_values
+from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.core.wording import plural
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
@@ -116,10 +118,12 @@ def _most_ambiguous(pack: Pack, concepts: Array) -> Iterator[tuple[str, int]]:
 def _vocabularies(pack: Pack) -> dict[str, _VocabularyFacts]:
     concepts = _count_by_name(pack.prefixes, pack.prefix_rows)
     names = _count_by_name(pack.prefixes, pack.prefix_rows[pack.active.concept])
-    pairs = np.unique(pack.prefix_rows.astype(np.int64) << 32 | pack.set_rows)
+    prefixes, rows = split_pairs(
+        unique_values(join_pairs(pack.prefix_rows.astype(np.int64), pack.set_rows))
+    )
     facts: dict[str, _VocabularyFacts] = {}
     for at, prefix in enumerate(pack.prefixes):
-        sets = (pairs[pairs >> 32 == at] & layout.NONE).tolist()
+        sets = rows[prefixes == at].tolist()
         numbers = sorted(set().union(*(pack.manifest.sets[row] for row in sets)))
         sources = [pack.manifest.sources[number] for number in numbers]
         facts[prefix] = _VocabularyFacts(

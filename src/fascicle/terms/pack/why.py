@@ -14,6 +14,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools
 from fascicle.core.document import Document
+from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.core.wording import plural
 from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.composed import ComposedNames, choose_composed
@@ -322,10 +323,11 @@ def _sought(pack: Pack, settings: RecognitionSettings) -> Bools:
     active = pack.active
     concepts = active.concept[:].astype(np.int64)
     keys = np.repeat(np.arange(len(active.starts) - 1), np.diff(active.starts[:]))
-    pairs, owners = np.unique(keys << 32 | concepts, return_inverse=True)
+    pairs, owners = np.unique(join_pairs(keys, concepts), return_inverse=True)
     highest = np.zeros(len(pairs))
     np.maximum.at(highest, owners, active.prior[:].astype(np.float64))
-    kinds = (pairs >> 32) * (len(pack.types) + 1) + pack.type_rows[pairs & 0xFFFFFFFF]
+    keys, concepts = split_pairs(pairs)
+    kinds = join_pairs(keys, pack.type_rows[concepts].astype(np.int64))
     _, meanings = np.unique(kinds, return_inverse=True)
     likely = np.bincount(meanings, weights=highest).round(_DIGITS) >= settings.threshold
     searched: Bools = likely[meanings][owners] & ((active.flags[:] & layout.OFF) == 0)

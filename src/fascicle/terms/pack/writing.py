@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from struct import Struct
 from typing import Final
 
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints, unique_values
+from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.errors import InputError
 from fascicle.terms.keys.characters import CasePolicy, cased_letters
 from fascicle.terms.pack import layout
@@ -27,8 +29,8 @@ from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, NameStyle, judge_name
 from fascicle.terms.pack.sorting import SortedSpill
 from fascicle.terms.terms import NAME_KINDS
 
-# Numbers of a name on its way; big-endian, so that rows are sorted by concept and language behind
-# key and surface.
+# What follows key and surface in a row on its way to `NamesWriter`. Big-endian, so that rows, which
+# are sorted as bytes, are in the order of concepts and languages behind these.
 _TAIL: Final = np.dtype(
     [
         ("concept", ">u4"),
@@ -39,6 +41,7 @@ _TAIL: Final = np.dtype(
         ("rule", ">u4"),
     ]
 )
+_PACK_TAIL: Final = Struct(">IBBHBI").pack  # the same fields
 _SHOWN_LABEL: Final = 128  # a flag of names on their way: the label that is shown for the concept
 _LABEL: Final = NAME_KINDS.index("label")
 _WEIGHTS: Final = tuple(WEIGHTS[kind] for kind in NAME_KINDS)
@@ -61,10 +64,8 @@ def encode_name(
     language, kind, several, flags, rule = numbers
     if is_label:
         flags |= _SHOWN_LABEL
-    tail = (
-        (concept << 72) | (language << 64) | (kind << 56) | (several << 40) | (flags << 32) | rule
-    )
-    return b"%b\0%b\0%b" % (key.encode(), surface.encode(), tail.to_bytes(13, "big"))
+    tail = _PACK_TAIL(concept, language, kind, several, flags, rule)
+    return b"%b\0%b\0%b" % (key.encode(), surface.encode(), tail)
 
 
 class NamesWriter:
@@ -288,27 +289,34 @@ def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floa
         weights: of the rows.
         own_case: how the name of each row must be written, or `_ANY_CASE`.
     """
-    shares_by_row = _share_among(keys, concepts, weights)
+    shares = _share_among(keys, concepts, weights)
     cased = np.flatnonzero(own_case != _ANY_CASE)
-    pairs = np.unique(np.stack([keys[cased], own_case[cased]]), axis=1)
-    for key in unique_values(pairs[0][1:][pairs[0][1:] == pairs[0][:-1]]).tolist():
-        start, end = np.searchsorted(keys, [key, key + 1])
-        own = own_case[start:end]
-        for case in unique_values(own[own != _ANY_CASE]).tolist():
-            rows = start + np.flatnonzero((own == case) | (own == _ANY_CASE))
-            shares = _share_among(
-                np.zeros(len(rows), dtype=np.int64), concepts[rows], weights[rows]
-            )
-            same = own_case[rows] == case
-            shares_by_row[rows[same]] = shares[same]
-    return shares_by_row
+    spellings = split_pairs(unique_values(join_pairs(keys[cased], own_case[cased])))[0]
+    several = unique_values(spellings[1:][spellings[1:] == spellings[:-1]])
+    for key in several.tolist():
+        rows = slice(*np.searchsorted(keys, [key, key + 1]).tolist())
+        shares[rows] = _shares_by_case(concepts[rows], weights[rows], own_case[rows])
+    return shares
+
+
+def _shares_by_case(concepts: Ints, weights: Floats, own_case: Ints) -> Floats:
+    """Returns `_shares` of the rows of one key: each spelling competes with itself and with the
+    names that count in any case, and these compete with all.
+    """
+    shares = _share_among(np.zeros_like(concepts), concepts, weights)
+    for case in unique_values(own_case[own_case != _ANY_CASE]).tolist():
+        same = own_case == case
+        rivals = same | (own_case == _ANY_CASE)
+        own = _share_among(np.zeros_like(concepts[rivals]), concepts[rivals], weights[rivals])
+        shares[same] = own[same[rivals]]
+    return shares
 
 
 def _share_among(keys: Ints, concepts: Ints, weights: Floats) -> Floats:
     """Returns the weight of the strongest name of each concept, of all of its key."""
-    distinct, owners = np.unique((keys << 32) | concepts, return_inverse=True)
-    strongest = np.zeros(len(distinct))
+    pairs, owners = np.unique(join_pairs(keys, concepts), return_inverse=True)
+    strongest = np.zeros(len(pairs))
     np.maximum.at(strongest, owners, weights)
-    totals = np.bincount(distinct >> 32, weights=strongest)
+    totals = np.bincount(split_pairs(pairs)[0], weights=strongest)
     shares: Floats = strongest[owners] / totals[keys]
     return shares
