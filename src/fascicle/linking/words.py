@@ -72,7 +72,7 @@ class ConceptWords:
         Returns:
             ``[n]``.
         """
-        places = self._find(concepts)
+        places = self._find(concepts)  # first, as it gives new words their numbers
         present = self._present(texts, unique_values(text_of))
         owners, pairs = Lists(self._starts, self._pairs).take(places)
         in_text = present[text_of[owners], split_pairs(pairs)[1]]
@@ -80,6 +80,7 @@ class ConceptWords:
         name_in_text = present[text_of[name_owners], name_words]
 
         size = len(concepts)
+        # of each row, the words of its concept and those in the text, both without its name
         counts = np.bincount(owners, minlength=size) - np.bincount(name_owners, minlength=size)
         shared = np.bincount(owners[in_text], minlength=size)
         shared -= np.bincount(name_owners[name_in_text], minlength=size)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.runtime.decoding.edges import bare_span
+from fascicle.runtime.decoding.bare import bare_span
 
 
 @pytest.mark.parametrize(

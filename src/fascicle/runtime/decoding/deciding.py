@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
-from fascicle.runtime.decoding.edges import bare_span
+from fascicle.runtime.decoding.bare import bare_span
 from fascicle.runtime.decoding.evidence import FindTypes, with_evidence
 from fascicle.runtime.decoding.neutral import score_of, with_neutral_edges
 from fascicle.runtime.decoding.occurrences import mark_occurrences
@@ -152,6 +152,7 @@ class _TextDecision:
     ) -> list[Mention]:
         """Returns the mentions of a type that stay, and the other occurrences of its names."""
         least = max(rule.low, rule.alone)
+        # no mention would go, and no name is sure enough to be marked elsewhere
         if self._is_name or (
             rule.high == 1.0 and all(score_of(mention) >= least for mention in mentions)
         ):
