@@ -11,6 +11,13 @@ from fascicle.training.experiments.results import read_result
 from studies.packs.recognition import NAME
 from studies.tables.grids import NOT_RUN, markdown
 
+_DRAWS = {"first": "read before the rule was mended", "fresh": "of a fresh draw after it"}
+_SAID = {
+    "finding": "a finding",
+    "change": "a change, such as a blood pressure that a drug reduced",
+    "denied": "denied by words before them, such as *no*",
+}
+
 
 def recognition(results: Path) -> str:
     """Precision, recall and F1 of a pack and of literal matching, for each corpus and type."""
@@ -90,6 +97,57 @@ def judged(results: Path) -> str:
         shown = f"{100 * row['right'] / row['read']:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
         body.append([row["type"], f"{row['read']:,}", f"{row['right']:,}", shown])
     return markdown(["type", "matches read", "right", "precision"], body) if body else NOT_RUN
+
+
+def composed(results: Path) -> str:
+    """What the forms of composed names reach, and what the mentions that were read say."""
+    told = read_result(results, "qualities-found")
+    if not told:
+        return NOT_RUN
+    forms = told["forms"]
+    body = [
+        ["other forms in abstracts that are found", f"{forms:,}", _share(told["found"], forms)],
+        [
+            "the same without `qualities`",
+            f"{forms:,}",
+            _share(told["found without composed names"], forms),
+        ],
+    ]
+    for draw, read in told["read"].items():
+        low, high = (f"{100 * end:.1f}" for end in read["interval"])
+        share = f"{_share(read['right'], read['read'])} ({low} to {high})"
+        body.append(
+            [
+                f"mentions that say the quality of the entity, {_DRAWS[draw]}",
+                f"{read['read']:,}",
+                share,
+            ]
+        )
+        body += [
+            [
+                f"of these right ones, {what}",
+                f"{read['right']:,}",
+                _share(read[kind], read["right"]),
+            ]
+            for kind, what in _SAID.items()
+        ]
+    return markdown(["what", "of", "share"], body)
+
+
+def composed_in_words(results: Path) -> str:
+    """The same in a sentence for those who build a pack."""
+    told = read_result(results, "qualities-found")
+    if not told:
+        return NOT_RUN
+    first = told["read"]["first"]
+    low, high = (f"{100 * end:.1f}" for end in first["interval"])
+    return (
+        f"Of {told['forms']:,} other forms of names of HPO in abstracts, "
+        f"{_share(told['found'], told['forms'])} are found.\n"
+        f"Of {first['read']} mentions that were read, {_share(first['right'], first['read'])} "
+        f"({low} to {high}) say the quality of the entity,\n"
+        f"but {first['change']} say a change. Scans take {told['cost']:.2f} times as long."
+    )
 
 
 def speed(results: Path) -> str:

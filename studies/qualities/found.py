@@ -1,12 +1,14 @@
 """How many other forms of names of HPO a pack finds, what else it finds, and what it costs.
 
-usage: FASCICLE_DATA=... python -m studies.qualities.found LIST.jsonl ANSWERS.tsv
+usage: FASCICLE_DATA=... python -m studies.qualities.found LIST.jsonl FIRST.tsv FRESH.tsv
 
 ``LIST.jsonl`` is from ``studies.qualities.forms``. A form is found if a mention with one of its
 concepts, or of a name of several concepts, has a character of the quality and one of the entity.
-``ANSWERS.tsv`` gets 60 composed mentions, drawn from all abstracts, to be read. If it is there, its
-first two columns are counted: ``yes`` where the text says the quality of the entity, else ``no``;
-and whether this is a ``finding`` or a ``change``, such as a blood pressure that a drug reduced.
+``FIRST.tsv`` gets 300 composed mentions of all abstracts, drawn by chance, to be read, and
+``FRESH.tsv`` 100 others, drawn from what is found after the rule was mended. Where such a file is
+there, its first two columns are counted: ``yes`` where the text says the quality of the entity,
+else ``no``; and whether a right one is a ``finding``, a ``change``, such as a blood pressure that a
+drug reduced, or ``denied`` by words before it, as in "no increase in heart rate".
 Writes ``qualities-found.json``.
 """
 
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -29,11 +32,12 @@ from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.verbs.tasks.index_build import build_pack
 from studies.common import write_result
+from studies.variants.measure import wilson
 
-_READ = 60
+_DRAWS = {"first": (70, 300), "fresh": (71, 100)}  # seed, and how many mentions
 _TIMED = 300  # abstracts
 _ROUNDS = 7
-_CONTEXT = 90  # characters
+_CONTEXT = 100  # characters
 
 
 def open_pack(folder: Path, data: Path, *, qualities: bool) -> PackRecogniser:
@@ -100,7 +104,15 @@ def main() -> None:
         for mention in patch.add
         if mention.key not in keys[number]
     ]
-    judged = read_answers(Path(sys.argv[2]), new, by_id)
+    read: dict[str, dict[str, object]] = {}
+    drawn: set[tuple[str, str]] = set()
+    for (draw, (seed, size)), path in zip(_DRAWS.items(), map(Path, sys.argv[2:]), strict=True):
+        if not path.exists():
+            rest = [row for row in new if (row[0], str(row[1].start)) not in drawn]
+            write_draw(path, random.Random(seed).sample(rest, size), by_id)
+        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+        drawn |= {(row[4], row[5]) for row in rows}
+        read[draw] = count_answers(rows)
     write_result(
         "qualities-found",
         {
@@ -108,29 +120,36 @@ def main() -> None:
             "found": len(forms) - len(missed),
             "found without composed names": as_written,
             "composed mentions in all abstracts": len(new),
-            "read": judged,
+            "read": read,
             "cost": round(ratio, 3),
         },
     )
-    print(f"{len(forms)} forms, {len(missed)} missed; {len(new)} composed mentions; {judged}")
+    print(f"{len(forms)} forms, {len(missed)} missed; {len(new)} composed mentions; {read}")
 
 
-def read_answers(
-    path: Path, new: list[tuple[str, Mention]], texts: dict[str, str]
-) -> dict[str, int]:
-    """Counts the verdicts of a file, or writes it without verdicts."""
-    if path.exists():
-        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-        return dict(Counter(word for row in rows for word in row[:2]))
+def write_draw(path: Path, mentions: list[tuple[str, Mention]], texts: Mapping[str, str]) -> None:
+    """Writes mentions with the words around them, without answers."""
     lines = []
-    for number, mention in random.Random(70).sample(new, _READ):
+    for number, mention in mentions:
         text = texts[number]
         context = text[max(0, mention.start - _CONTEXT) : mention.end + _CONTEXT]
         name = mention.links[0].name if mention.links else "(several)"
-        row = ("", "", name, mention.text_in(text), number, " ".join(context.split()))
-        lines.append("\t".join(row))
+        place = (number, str(mention.start), " ".join(context.split()))
+        lines.append("\t".join(("", "", name, mention.text_in(text), *place)))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return {}
+
+
+def count_answers(rows: Sequence[Sequence[str]]) -> dict[str, object]:
+    """Returns how many mentions were read and right, the 95 % interval of the share, and the kinds
+    of right ones.
+    """
+    verdicts, kinds = (Counter(row[column] for row in rows) for column in (0, 1))
+    return {
+        "read": len(rows),
+        "right": verdicts["yes"],
+        "interval": wilson(verdicts["yes"], len(rows)),
+        **{kind: kinds[kind] for kind in ("finding", "change", "denied")},
+    }
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ DOCS = ROOT / "docs"
 PAGES = (
     ROOT / "README.md",
     DOCS / "how-good.md",
+    DOCS / "how-to-build-a-pack.md",
     DOCS / "how-to-run-on-many-machines.md",
     *sorted((HERE / "docs").glob("*.md")),
 )
@@ -219,6 +220,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "variants-open": lambda: variant_tables.read_one_by_one(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-judging": lambda: pack_tables.judged(RESULTS),
+    "pack-composed": lambda: pack_tables.composed(RESULTS),
+    "pack-composed-words": lambda: pack_tables.composed_in_words(RESULTS),
     "pack-links": lambda: pack_tables.links(RESULTS),
     "pack-speed": lambda: pack_tables.speed(RESULTS),
     "pack-builds": lambda: pack_tables.builds(RESULTS),

@@ -35,7 +35,8 @@ from fascicle.terms.overlaps import Edges, Meaning
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Array, expand_ranges, map_array
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.qualities import ROLES, UNIT, word_list
+from fascicle.terms.pack.qualities import ROLES, UNIT, is_adjective, word_list
+from fascicle.terms.pack.qualities import words as quality_words
 from fascicle.terms.scanning.table import NameTable
 
 TIER: Final = "composed"  # of links
@@ -43,6 +44,7 @@ _REACH: Final = 5  # tokens between quality and entity
 _BORDER: Final = re.compile(r"[^\w\s'’-]|\n\s*[-\n]")
 _NEXT: Final = re.compile(r"[ \n-]+([\w-]+)")
 _BEFORE: Final = re.compile(r"([\w-]+)[ \n-]+$")
+_HEAD: Final = re.compile(r"([\w-]+)\s+(?:of|in)\s+((?:[\w-]+\s+){0,3})$")
 _WORD: Final = 40  # characters of a word at most
 _BITS: Final = 40  # of a place in sorted numbers; the class is above them
 _ADJECTIVE, _NOUN, _VERB = (1 << number for number in range(len(ROLES)))
@@ -269,15 +271,8 @@ def _order(name: ComposedName) -> tuple[int, int, Span]:
 
 
 def _is_meant(text: str, name: ComposedName, entities: Sequence[Span]) -> bool:
-    (_, start), (end, _) = sorted((name.quality, name.entity))
-    gap = text[start:end]
-    if start > end or _BORDER.search(gap):
-        return False
-    first, behind = (bisect_left(entities, (place, 0)) for place in (start, end))
-    if any(last <= end for _, last in entities[first:behind]):
-        return False
-    words = gap.lower().replace("-", " ").split()
-    if any(word in word_list("ends", "nouns") for word in words):
+    words = _between(text, name, entities)
+    if words is None:
         return False
     is_before = name.quality < name.entity
     if not is_before and not words and name.roles & _NOUN:
@@ -286,6 +281,20 @@ def _is_meant(text: str, name: ComposedName, entities: Sequence[Span]) -> bool:
         return False
     after = _NEXT.match(text, name.whole[1])
     return after is None or after[1][0].isdigit() or _is_function(after[1].lower())
+
+
+def _between(text: str, name: ComposedName, entities: Sequence[Span]) -> list[str] | None:
+    """Returns the words between quality and entity; None if something keeps the two apart."""
+    (_, start), (end, whole) = sorted((name.quality, name.entity))
+    gap = text[start:end]
+    if start > end or _BORDER.search(gap) or text.startswith("/", whole):
+        return None
+    first, behind = (bisect_left(entities, (place, 0)) for place in (start, end))
+    if any(last <= end for _, last in entities[first:behind]):
+        return None
+    words = gap.lower().replace("-", " ").split()
+    apart = word_list("ends", "nouns")
+    return None if any(word in apart or word in quality_words() for word in words) else words
 
 
 def _before(name: ComposedName, words: list[str], text: str) -> bool:
@@ -308,7 +317,22 @@ def _behind(name: ComposedName, words: list[str], text: str) -> bool:
     return (
         bool(fits)
         and all(_is_weak(word) or word in linking for word in words)
+        and not _has_head(text, name)
         and _is_alone(text, name)
+    )
+
+
+def _has_head(text: str, name: ComposedName) -> bool:
+    """True if something of the entity has the quality: "the dose of insulin was increased"."""
+    start = name.entity[0]
+    head = _HEAD.search(text, max(0, start - 3 * _WORD), start)
+    return (
+        head is not None
+        and head[1].lower() not in word_list("measures")
+        and all(
+            _is_weak(word) or is_adjective(word) or "-" in word or word == "and"
+            for word in head[2].lower().split()
+        )
     )
 
 
