@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 
 from fascicle.training.experiments.grid import Grid, read_grid
 from studies.abbreviations import tables as abbreviation_tables
+from studies.assertions import tables as assertion_tables
 from studies.best import tables as best_tables
 from studies.binder import leads as binder_leads
 from studies.binder import measured as binder_measured
@@ -218,6 +219,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "variants-mentions": lambda: variant_tables.mentions(RESULTS),
     "variants-identifiers": lambda: variant_tables.identifiers(RESULTS),
     "variants-open": lambda: variant_tables.read_one_by_one(RESULTS),
+    "assertions": lambda: assertion_tables.scores(RESULTS),
     "pack-recognition": lambda: pack_tables.recognition(RESULTS),
     "pack-judging": lambda: pack_tables.judged(RESULTS),
     "pack-composed": lambda: pack_tables.composed(RESULTS),

@@ -312,17 +312,19 @@ class AssertionRules:
         )
 
     def _is_near(self, words: Sequence[str], group: CueGroup) -> bool:
-        """True if no part of a list is longer than the reach, and the cue is not within
-        parentheses of its own.
+        """True if no part of a list is longer than the reach, whatever is in parentheses in it,
+        and the cue is not within parentheses of its own.
         """
-        depth = count = 0
+        depth = count = outer = 0
         opening, closing = (")", "(") if group.side == "after" else ("(", ")")
         for word in words:
             depth += (word == opening) - (word == closing)
-            count = 0 if group.lists and word in self._ends.separators else count + 1
-            if depth < 0 or count > group.reach:
+            outer = count if word == opening else outer
+            is_new = group.lists and word in self._ends.separators
+            count = outer if word == closing else 0 if is_new else count + 1
+            if depth < 0 or (depth == 0 and count > group.reach):
                 return False
-        return True
+        return count <= group.reach
 
 
 def _is_before_cue(between: Sequence[_Match], last: int) -> bool:
