@@ -195,16 +195,9 @@ def documents_of_rows(
         return
     if isinstance(header[1], FormatError):
         raise header[1]
-    start = list(islice(rows, 1))
-    names, is_below = header[1], _is_below(header[1], _cells(start))
-    if is_below:
-        names, start = _cells(start), list(islice(rows, 1))
-    columns = _columns(names, options, source, cells=_cells(start))
-    is_named = options.text or columns.names[columns.texts[0]].lower() == _TEXT
-    notes = () if is_named and not is_below else (_note_columns(columns, is_below=is_below),)
-
+    columns, notes, rows = _open_table(header[1], rows, options, source)
     shapes = Shapes("auto", options.annotation, report=report, path=source.path)
-    records = _records(chain(start, rows), columns, options, source)
+    records = _records(rows, columns, options, source)
     for number, (place, record) in enumerate(merge_records(records), 1):
         with report.aside.one():
             if isinstance(record, FormatError):
@@ -217,6 +210,23 @@ def documents_of_rows(
                 document = _document(record, columns, f"{source.name}:{number}", place)
             yield document.with_events(*notes) if notes else document
             notes = ()
+
+
+def _open_table(
+    names: Sequence[str],
+    rows: Iterator[tuple[int, _Row]],
+    options: TextTableOptions,
+    source: Source,
+) -> tuple[_Columns, tuple[Event, ...], Iterator[tuple[int, _Row]]]:
+    """Returns the columns, an event if they were guessed, and the rows below their names."""
+    start = list(islice(rows, 1))
+    is_below = _is_below(names, _cells(start))
+    if is_below:
+        names, start = _cells(start), list(islice(rows, 1))
+    columns = _columns(names, options, source, cells=_cells(start))
+    is_named = options.text or columns.names[columns.texts[0]].lower() == _TEXT
+    notes = () if is_named and not is_below else (_note_columns(columns, is_below=is_below),)
+    return columns, notes, chain(start, rows)
 
 
 def _records(

@@ -10,7 +10,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
-from fascicle.core.pairs import join_pairs
+from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.linking.asking import WAYS, Query, Unit
 from fascicle.linking.candidates import (
     CANONICAL,
@@ -176,26 +176,43 @@ class FeatureExtractor:
         """Returns whether a certain mention of the document has the concept by another name, or
         its parent or child.
         """
-        units, size = candidates.units, len(self.pack)
-        documents = np.array([unit.document for unit in units], dtype=np.int64)[candidates.owners]
-        places = documents * size + candidates.concepts
+        numbers = [unit.document for unit in candidates.units]
+        documents = np.array(numbers, dtype=np.int64)[candidates.owners]
+        places = join_pairs(documents, candidates.concepts)
         is_certain = _certain(candidates, likely)
         certain = np.sort(places[is_certain])
+        return [
+            self._by_another_name(candidates, places, is_certain),
+            self._near_certain(places, certain),
+        ]
 
+    def _by_another_name(self, candidates: Candidates, places: Ints, is_certain: Bools) -> Bools:
+        units = candidates.units
         simple = {name: key(name, 1) for name in {unit.query.name for unit in units}}
         names = _numbers([simple[unit.query.name] for unit in units])
-        # a number for each pair, in the order of the places
-        pairs = places * (int(names.max(initial=0)) + 1) + names[candidates.owners]
-        by_another = _count(certain, places) - _count(np.sort(pairs[is_certain]), pairs)
+        concepts = np.unique(places, return_inverse=True)[1]
+        pairs = join_pairs(concepts, names[candidates.owners])
+        by_any_name = _count(np.sort(concepts[is_certain]), concepts)
+        by_another: Bools = by_any_name > _count(np.sort(pairs[is_certain]), pairs)
+        return by_another
 
-        parents_of, leads = self.pack.parent_rows, self.pack.leads
-        near = np.zeros(len(places), dtype=np.bool_)
-        owners, parents = parents_of.take(candidates.concepts)
-        near[owners[np.isin(documents[owners] * size + leads.of(parents), certain)]] = True
+    def _near_certain(self, places: Ints, certain: Ints) -> Bools:
+        """Returns which concepts are parents or children of certain ones of the document.
+
+        Args:
+            places: document and concept of each candidate, as pairs.
+            certain: those that are certain, ascending.
+        """
         # fewer than the children of all candidates
-        owners, parents = parents_of.take(certain % size)
-        near |= np.isin(places, certain[owners] // size * size + leads.of(parents))
-        return [by_another > 0, near]
+        near = np.isin(places, self._parents_in_document(certain)[1])
+        owners, parents = self._parents_in_document(places)
+        near[owners[np.isin(parents, certain)]] = True
+        return near
+
+    def _parents_in_document(self, places: Ints) -> tuple[Ints, Ints]:
+        documents, concepts = split_pairs(places)
+        owners, parents = self.pack.parent_rows.take(concepts)
+        return owners, join_pairs(documents[owners], self.pack.leads.of(parents))
 
     def _around(self, candidates: Candidates, documents: Sequence[Document]) -> Floats:
         """Returns the share of the words of a concept that occur in the document, where there is

@@ -163,15 +163,22 @@ def gather_training_data(
     linker = Linker(pack, index=index, memory=memory, vocabularies=vocabularies)
     own = _own(documents, annotations)
     tables = make_tables(linker, documents, gold=gold, kinds=tuple(vocabularies), own=own)
-    counts = {kind: table.choices.mentions for kind, table in tables.items()}
-    few = {kind: count for kind, count in counts.items() if count < _FEWEST}
-    if len(few) == len(tables):
+    few, large = _divide_by_size(tables)
+    if not large:
         raise _too_few(pack)
-    large = {kind: table for kind, table in tables.items() if kind not in few}
     recognised = _recognised_tables(linker, documents, judged, tuple(large), own)
     return TrainingData(
         memory, {kind: vocabularies[kind] for kind in large}, large, few, recognised
     )
+
+
+def _divide_by_size(
+    tables: Mapping[str, TrainingTable],
+) -> tuple[dict[str, int], dict[str, TrainingTable]]:
+    """Returns how many mentions the types have that have too few, and the tables of the others."""
+    counts = {kind: table.choices.mentions for kind, table in tables.items()}
+    few = {kind: count for kind, count in counts.items() if count < _FEWEST}
+    return few, {kind: table for kind, table in tables.items() if kind not in few}
 
 
 def _recognised_tables(

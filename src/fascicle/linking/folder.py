@@ -104,6 +104,10 @@ class Ranker(Settings, frozen=True, kw_only=True):
         if not set(self.weights) <= set(FEATURES):
             raise ValueError("the features are not those of this release")
 
+    def parts(self, features: Mapping[str, float]) -> dict[str, float]:
+        """Returns what each feature of a candidate adds to its score."""
+        return {name: value * self.weights.get(name, 0.0) for name, value in features.items()}
+
     def correction(self, mention_scores: Floats) -> Callable[[Floats], Floats]:
         """Returns a function that calibrates the probabilities of first candidates.
 

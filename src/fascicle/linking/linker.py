@@ -362,21 +362,20 @@ class Linker(LinkingStep):
         candidates, active = ranked.candidates, self.pack.active
         term = int(candidates.terms[row])
         unit = candidates.units[int(candidates.owners[row])]
-        named_values = zip(FEATURES, ranked.features[row].tolist(), strict=True)
-        features = {name: value for name, value in named_values if value}
-        weights = ranker.weights if ranker else {}
-        parts = {name: value * weights.get(name, 0.0) for name, value in features.items()}
-        ((curie, label, same),) = self._strategies.describe(candidates, np.array([row]))
+        values = zip(FEATURES, ranked.features[row].tolist(), strict=True)
+        features = {name: value for name, value in values if value}
+        rows = np.array([row])
+        ((curie, label, same),) = self._strategies.describe(candidates, rows)
         return Candidate(
             curie=curie,
             label=label,
             same=same,
             name=active.surfaces[int(active.surface[term])] if term >= 0 else "",
-            tier=self._tiers(candidates, np.array([row]))[0],
+            tier=self._tiers(candidates, rows)[0],
             ways=visible_ways(int(candidates.ways[row]), surface=unit.surface, query=unit.query),
             probability=_or_none(float(ranked.scores[row])),
             features=features,
-            parts=parts if ranker else {},
+            parts=ranker.parts(features) if ranker else {},
             date=self.pack.date_at(self.pack.row(curie)),
         )
 

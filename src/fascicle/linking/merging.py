@@ -70,9 +70,22 @@ class _Groups(NamedTuple):
         """Number of rows of each group."""
         return np.diff(self.first, append=len(self.priors))
 
+    @property
+    def ways(self) -> Ints:
+        """Ways of all rows of each group, as bits."""
+        ways: Ints = np.bitwise_or.reduceat(1 << self.rows.ways, self.first)
+        return ways
+
     def any(self, flags: Bools) -> Bools:
         """Returns whether a row of each group has the flag."""
         return np.logical_or.reduceat(flags, self.first)
+
+    def remembered(self, documents: Mapping[tuple[int, int], int]) -> Ints:
+        """Returns how many documents name the unit of each group by its concept."""
+        counts = np.zeros(len(self.first), dtype=np.int64)
+        places = join_pairs(*np.array(list(documents), dtype=np.int64).reshape(-1, 2).T)
+        counts[np.searchsorted(self.pairs, places)] = list(documents.values())
+        return counts
 
 
 class CandidateMerger:
@@ -106,27 +119,24 @@ class CandidateMerger:
         """
         groups = self._group(matches)
         best, (owners, concepts) = take_rows(groups.rows, groups.first), split_pairs(groups.pairs)
-        ways = np.bitwise_or.reduceat(1 << groups.rows.ways, groups.first)
+        priors = groups.priors[groups.first]
+        ways = groups.ways
         labels, verbatim = self._labels(groups, best.distance)
         distinctive, agrees = self._agreement(units, owners, concepts, ways)
-        remembered = np.zeros(len(owners), dtype=np.int64)
-        places = join_pairs(*np.array(list(documents), dtype=np.int64).reshape(-1, 2).T)
-        remembered[np.searchsorted(groups.pairs, places)] = list(documents.values())
-        totals = np.bincount(owners, weights=remembered, minlength=len(units)).astype(np.int64)
+        remembered = groups.remembered(documents)
+        totals = np.bincount(owners, weights=remembered).astype(np.int64)
 
         candidates = Candidates(
             **asdict(best) | {"concepts": concepts, "ways": ways},
             units=units,
             names=groups.sizes,
-            priors=groups.priors[groups.first],
+            priors=priors,
             labels=labels,
             distinctive=distinctive,
             agrees=agrees,
             remembered=remembered,
             remembered_all=totals[owners],
-            precedence=self._precedence(
-                units, best, concepts, verbatim, groups.priors[groups.first]
-            ),
+            precedence=self._precedence(units, best, concepts, verbatim, priors),
         )
         return limit_candidates(candidates, self._allow(candidates, self._counting(candidates)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -79,14 +79,7 @@ class Species:
         words = dict(_words_of(document, "words"))
         places = {start: name for (start, _), name in words.items()}
         places |= {0: taxon} if taxon else {}
-        phrases = PlacedSpans(place for place in words if document.text[slice(*place)].split()[1:])
-        for mention in document.mentions:
-            if phrases.overlapping((mention.start, mention.end)):
-                continue
-            for link in mention.links if mention.type == "Species" else ():
-                taxon = link.curie or f"NCBITaxon:{link.id}"
-                if taxon.startswith("NCBITaxon:") and not link.nil:
-                    places[mention.start] = to_species(taxon)
+        places |= _linked_species(document, words)
         sentences = set(map(self._sentence, places))
         places |= {
             start: taxon
@@ -156,3 +149,19 @@ def agreement(
         float(taxon == HUMAN),
         float(not taxon),
     )
+
+
+def _linked_species(document: Document, words: Iterable[Span]) -> dict[int, str]:
+    """Returns the species that mentions are linked to, by their starts, but for those within a
+    species word of several words.
+    """
+    phrases = PlacedSpans(place for place in words if document.text[slice(*place)].split()[1:])
+    species = {}
+    for mention in document.mentions:
+        if mention.type != "Species" or phrases.overlapping((mention.start, mention.end)):
+            continue
+        for link in mention.links:
+            taxon = link.curie or f"NCBITaxon:{link.id}"
+            if taxon.startswith("NCBITaxon:") and not link.nil:
+                species[mention.start] = to_species(taxon)
+    return species

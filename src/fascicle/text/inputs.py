@@ -59,9 +59,7 @@ def case_patterns(text: str, spans: Ints) -> NDArray[np.int64]:
     if not len(spans):
         return np.zeros(0, dtype=np.int64)
     kinds = _kinds(text)
-    counts = np.zeros((4, len(kinds) + 1), dtype=np.int32)
-    np.cumsum(kinds == np.arange(4)[:, None], axis=1, out=counts[:, 1:])
-    upper, lower, uncased, digits = counts[:, spans[:, 1]] - counts[:, spans[:, 0]]
+    upper, lower, uncased, digits = _count_kinds(kinds, spans)
     letters = upper + lower + uncased
     rules = (
         (letters + digits == 0, "signs"),
@@ -76,17 +74,20 @@ def case_patterns(text: str, spans: Ints) -> NDArray[np.int64]:
     )
     holds, names = zip(*rules, strict=True)
     patterns = np.select(holds, [_NUMBER[name] for name in names], _NUMBER["mixed"])
+    # single letters and Roman numbers are other patterns than words of capitals
     for at in np.flatnonzero(patterns == _NUMBER["capitals"]).tolist():
-        word = text[spans[at, 0] : spans[at, 1]]
-        patterns[at] = _NUMBER[_kind_of_capitals(word, letters[at])]
+        if letters[at] == 1:
+            patterns[at] = _NUMBER["capital"]
+        elif _ROMAN.fullmatch(text, *spans[at]):
+            patterns[at] = _NUMBER["roman"]
     return patterns.astype(np.int64)
 
 
-def _kind_of_capitals(word: str, letters: int) -> str:
-    """Returns the pattern of a word of capitals."""
-    if letters == 1:
-        return "capital"
-    return "roman" if _ROMAN.fullmatch(word) else "capitals"
+def _count_kinds(kinds: NDArray[np.int8], spans: Ints) -> NDArray[np.int32]:
+    """Returns the capitals, small and uncased letters, and digits of ranges, ``[4, u]``."""
+    counts = np.zeros((4, len(kinds) + 1), dtype=np.int32)
+    np.cumsum(kinds == np.arange(4)[:, None], axis=1, out=counts[:, 1:])
+    return counts[:, spans[:, 1]] - counts[:, spans[:, 0]]
 
 
 def _begin_with_capital(kinds: NDArray[np.int8], spans: Ints) -> Bools:

@@ -192,17 +192,19 @@ def _join(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: InputForm) -> 
     short_prompt = prompt[: max(1, capacity // 4)]
     room = capacity - len(short_prompt)
     fragments = _fit_fragments(inner, room)
+    # half of the room for each side, and what one leaves for the other
     room -= len(fragments) + 1 + sum(map(len, fragments))
-    size_before = min(len(before), max(room // 2, room - len(after)))
-    size_after = min(len(after), room - size_before)
+    size = min(len(before), max(room // 2, room - len(after)))
+    left = before[len(before) - size :]
+    right = after[: room - len(left)]
 
-    pieces = [tokenizer.prefix, short_prompt, before[len(before) - size_before :]]
+    pieces = [tokenizer.prefix, short_prompt, left]
     for number, part in enumerate(fragments):
         pieces += [[form.end if number % 2 else form.start], part]
-    pieces += [[form.end], after[:size_after], tokenizer.suffix]
+    pieces += [[form.end], right, tokenizer.suffix]
     return EncodedMention(
         ids=np.concatenate([np.array(part, dtype=np.int64) for part in pieces]),
-        cropped=size_before < len(before) or size_after < len(after),
+        cropped=len(left) < len(before) or len(right) < len(after),
         cut=len(short_prompt) < len(prompt) or sum(map(len, fragments)) < sum(map(len, inner)),
     )
 
@@ -335,10 +337,7 @@ def tokenise_types(
         rows.append([*tokenizer.prefix, *ids.tolist(), *tokenizer.suffix])
         _check_type_text(text, ids, len(rows[-1]), reader)
         places.append(len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0)
-        if _knows_no_word(text, ids, spans, unknown=tokenizer.unknown):
-            raise RecipeError(
-                f"{text.what} has no word that {reader.origin} knows: say it in words that it does"
-            )
+        _refuse_unknown(text, ids, spans, reader)
     _refuse_twins(texts, rows, origin=reader.origin)
     padded = pad_marked(rows, pad=tokenizer.pad)
     return TypeTexts(
@@ -419,12 +418,16 @@ def _piece_at(text: _TypeText, spans: Ints) -> int:
     return int(places[0])
 
 
-def _knows_no_word(text: _TypeText, ids: Ints, spans: Ints, *, unknown: int | None) -> bool:
-    """True if every piece with a letter or a digit is the unknown one; signs, and so marks, do
-    not count.
+def _refuse_unknown(text: _TypeText, ids: Ints, spans: Ints, reader: TypeTokenizer) -> None:
+    """Raises an error if every piece with a letter or a digit is the unknown one; signs, and so
+    marks, do not count.
     """
+    unknown = reader.tokenizer.unknown
     has_word = [has_letters(text.text[start:end]) for start, end in spans.tolist()]
-    return unknown is not None and any(has_word) and bool((ids[has_word] == unknown).all())
+    if unknown is not None and any(has_word) and (ids[has_word] == unknown).all():
+        raise RecipeError(
+            f"{text.what} has no word that {reader.origin} knows: say it in words that it does"
+        )
 
 
 def _refuse_twins(

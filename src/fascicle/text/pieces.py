@@ -254,16 +254,11 @@ def _assemble(
     parts: list[tuple[Ints, Ints]],
     words_by: Segmenter | None,
 ) -> Pieces:
-    ids = np.concatenate([p[0] for p in parts]) if parts else np.zeros(0, np.int64)
-    counts = [len(p[0]) for p in parts]
+    ids = np.concatenate([np.zeros(0, np.int64), *(own for own, _ in parts)])
+    counts = np.array([len(own) for own, _ in parts], dtype=np.int64)
+    ends = np.cumsum(counts)
     starts = np.repeat(np.array([start for start, _ in sentences], dtype=np.int64), counts)
-    spans = np.concatenate([p[1] for p in parts]) + starts[:, None] if parts else _no_ranges()
-    ends = np.cumsum(counts, dtype=np.int64)
-    bounds = (
-        np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1).astype(np.int64)
-        if parts
-        else _no_ranges()
-    )
+    spans = np.concatenate([_no_ranges(), *(ranges for _, ranges in parts)]) + starts[:, None]
     spans = _without_edge_spaces(spans, document.text)
     if words_by is None:
         unit_of, first, units = piece_units(spans)
@@ -276,7 +271,7 @@ def _assemble(
         units=units,
         first=first,
         unit_of=unit_of,
-        sentences=bounds,
+        sentences=np.stack([ends - counts, ends], axis=1),
         text=document.text,
     )
 

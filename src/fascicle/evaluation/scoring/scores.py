@@ -249,13 +249,7 @@ def score_rules(
     _check_rules(rules, zero_rule)
     missing = check_documents(gold.keys(), predicted.keys(), allow_missing=allow_missing)
     golds, predictions = _Side("gold", gold), _Side("predictions", predicted)
-    compared: dict[RuleName, dict[str, dict[str, Counts]]] = {rule: {} for rule in rules}
-    for identifier in gold:
-        keys = golds.identities(identifier), predictions.identities(identifier)
-        for rule, counts in _compare(*keys, rules=rules):
-            compared[rule][identifier] = counts
-    golds.refuse_several_sources()
-    predictions.refuse_several_sources()
+    compared = _compare_documents(golds, predictions, rules)
     return {
         rule: scores_of(
             compared.pop(rule),
@@ -268,6 +262,20 @@ def score_rules(
         )
         for rule in dict.fromkeys(rules)
     }
+
+
+def _compare_documents(
+    golds: _Side, predictions: _Side, rules: Sequence[RuleName]
+) -> dict[RuleName, dict[str, dict[str, Counts]]]:
+    """Returns the counts of each document under each rule."""
+    compared: dict[RuleName, dict[str, dict[str, Counts]]] = {rule: {} for rule in rules}
+    for identifier in golds.mentions:
+        keys = golds.identities(identifier), predictions.identities(identifier)
+        for rule, counts in _compare(*keys, rules=rules):
+            compared[rule][identifier] = counts
+    golds.refuse_several_sources()
+    predictions.refuse_several_sources()
+    return compared
 
 
 def _check_rules(rules: Iterable[RuleName], zero_rule: ZeroRule) -> None:
@@ -368,17 +376,18 @@ class _Side:
     """Mentions of the gold or of the predictions, document by document.
 
     Attributes:
+        mentions: document id -> its mentions.
         duplicates: mentions that were left out, as they were there before.
     """
 
     def __init__(self, name: str, mentions: Mapping[str, Iterable[Mention]]) -> None:
-        self._name, self._mentions = name, mentions
+        self._name, self.mentions = name, mentions
         self._sources: set[str] = set()
         self.duplicates = 0
 
     def identities(self, identifier: str) -> set[Identity]:
         """Returns the identities of a document."""
-        checked = _mentions(self._mentions.get(identifier, ()), identifier, self._name)
+        checked = _mentions(self.mentions.get(identifier, ()), identifier, self._name)
         self._sources.update(mention.source for mention in checked)
         keys = identities(identifier, checked)
         self.duplicates += len(checked) - len(keys)

@@ -97,6 +97,10 @@ class _Counts:
             if links:
                 self.concepts[mention.type].update(identifier for identifier, _ in links)
 
+    def concept_hashes(self) -> dict[str, bytes]:
+        """Returns what is kept of the concepts of each type."""
+        return {kind: hash_concepts(own) for kind, own in sorted(self.concepts.items())}
+
     def slowest(self) -> tuple[tuple[str, float], ...]:
         """Returns the ids of the slowest documents, and their seconds."""
         longest = sorted(self.seconds, reverse=True)[:_SLOWEST]
@@ -254,10 +258,7 @@ class ShardWorker:
             mentions=dict(sorted(counts.mentions.items())),
             names=most_common_names(counts.names, _OFTEN),
             links=most_common_names(counts.links, _OFTEN),
-            concepts={
-                kind: hash_concepts(identifiers)
-                for kind, identifiers in sorted(counts.concepts.items())
-            },
+            concepts=counts.concept_hashes(),
             origins=merge_origins(sorted(counts.origins)),
             losses=dict(sorted(report.losses.items())),
             events=tuple(counts.events.state()),

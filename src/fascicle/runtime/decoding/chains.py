@@ -240,22 +240,27 @@ def _scaled_arrivals(
     Every column of the transitions is rescaled too, so a tag that is always hard to enter costs no
     precision.
     """
-    steps, tags = scores.shape[1:]
     column = pairs.max(axis=0)
     column[np.isneginf(column)] = 0.0
     potentials = scores.transpose(1, 0, 2) + column
     potentials[:1] += first - column
     peaks = potentials.max(axis=2, keepdims=True)
     sums, scales = _rescaled_sums(np.exp(potentials - peaks), np.exp(pairs - column), sizes)
-    padding = np.arange(steps)[:, None] >= sizes
-    floor = tags * _TINY / np.finfo(np.float64).eps
-    exact = ((sums.min(axis=2, initial=1.0) >= floor) | padding).all(axis=0)
     offsets = np.cumsum(peaks + np.log(scales), axis=0)
     with np.errstate(divide="ignore"):
         arrival = np.log(sums) + column
     arrival[:1] = first
     arrival[1:] += offsets[:-1]
-    return np.ascontiguousarray(arrival.transpose(1, 0, 2)), exact
+    return np.ascontiguousarray(arrival.transpose(1, 0, 2)), _are_exact(sums, sizes)
+
+
+def _are_exact(sums: Floats, sizes: Ints) -> Bools:
+    """Returns the rows in which no sum was so small that underflow lost a part of it."""
+    steps, _, tags = sums.shape
+    padding = np.arange(steps)[:, None] >= sizes
+    floor = tags * _TINY / np.finfo(np.float64).eps
+    exact: Bools = ((sums.min(axis=2, initial=1.0) >= floor) | padding).all(axis=0)
+    return exact
 
 
 def _rescaled_sums(local: Floats, weights: Floats, sizes: Ints) -> tuple[Floats, Floats]:

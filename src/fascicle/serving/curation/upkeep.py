@@ -184,18 +184,13 @@ def export(
             project is given.
         OutputError: the output cannot be written.
     """
-    settings = None if project is None else _project_with(version, project)
-    if settings is None and version != REVIEWED:
-        raise UsageError(f"{version!r} is not a curator of a project; there are none without one")
-    decided: list[Decided] = []
+    settings = _project_with(version, project)
     with _reading(path) as connection:
         if settings is None and rows.has_versions(connection):
             raise UsageError(f"{path} has versions of several curators; give project=FILE")
         damages = tuple(rows.find_damages(connection))
         strangers = uncounted(rows.version_names(connection), settings) if settings else ()
-        for place in rows.text_places(connection):
-            with suppress(DamagedError):
-                decided += decided_by(read_kept(connection, place), settings, version)
+        decided = _read_decided(connection, settings, version)
     exported = [document for document in decided if document.finished or unfinished or decisions]
     write_all = _write_decisions if decisions else _write_gold
     mentions, losses = write_all(exported, os.fspath(output), overwrite=overwrite)
@@ -208,6 +203,17 @@ def export(
         damages=damages,
         losses=losses,
     )
+
+
+def _read_decided(
+    connection: sqlite3.Connection, settings: Project | None, version: str
+) -> list[Decided]:
+    """Returns the documents of a version, without those that are damaged."""
+    decided: list[Decided] = []
+    for place in rows.text_places(connection):
+        with suppress(DamagedError):
+            decided += decided_by(read_kept(connection, place), settings, version)
+    return decided
 
 
 def _write_decisions(
@@ -226,13 +232,13 @@ def _write_gold(
     return sum(len(document.mentions) for document in gold), tuple(report.lines())
 
 
-def _project_with(version: str, path: str | os.PathLike[str]) -> Project:
-    """Reads a project, which must have a version."""
-    project = read_project(path)
-    if version not in (REVIEWED, *project.curators):
-        raise UsageError(
-            f"{version!r} is not a curator of a project; there are {', '.join(project.curators)}"
-        )
+def _project_with(version: str, path: str | os.PathLike[str] | None) -> Project | None:
+    """Reads the project, if any, which must have a version."""
+    project = None if path is None else read_project(path)
+    curators = project.curators if project else ()
+    if version not in (REVIEWED, *curators):
+        others = ", ".join(curators) or "none without one"
+        raise UsageError(f"{version!r} is not a curator of a project; there are {others}")
     return project
 
 

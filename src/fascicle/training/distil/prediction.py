@@ -120,8 +120,7 @@ def prepare_prediction(
         ModelError: teacher or student cannot be loaded.
     """
     assert recipe.prediction
-    teacher = load_all_types(recipe.teacher.model)
-    _check_probabilities(teacher, recipe.teacher.model)
+    teacher = _open_teacher(recipe.teacher.model)
     pair = StudentAndTeacher.of(recipe)
     own = _student_recipe(recipe, teacher, encoder=pair.student.encoder.origin)
     check_names(own)
@@ -130,8 +129,8 @@ def prepare_prediction(
     prepared = prepare(own, parts, pair.student)
     data = _taught_set(prepared, parts, teacher, recipe.prediction, folder=folder)
     pair.compare(document.text for document in parts.train)
-    loss = AnswerLoss(recipe.prediction, prepared.model)
-    student = Student(pair.student.encoder, layers=pair.layers, answers=loss)
+    answers = AnswerLoss(recipe.prediction, prepared.model)
+    student = Student(pair.student.encoder, layers=pair.layers, answers=answers)
     trainer = Trainer(student, data, own.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     return _DistilledRecogniser(
@@ -175,12 +174,13 @@ def _student_recipe(recipe: DistilRecipe, teacher: Annotator, *, encoder: str) -
     return msgspec.structs.replace(own, decision=decision)
 
 
-def _check_probabilities(teacher: Annotator, model: str) -> None:
-    """Refuses a teacher that has no probabilities.
+def _open_teacher(model: str) -> Annotator:
+    """Returns the teacher.
 
     Raises:
-        RecipeError: a dictionary.
+        RecipeError: it has no probabilities, as a dictionary.
     """
+    teacher = load_all_types(model)
     if teacher.tag_space.meaning == "none":
         raise RecipeError(
             f"teacher.model = {model!r} gives answers without probabilities, as a dictionary "
@@ -188,6 +188,7 @@ def _check_probabilities(teacher: Annotator, model: str) -> None:
             "on them",
             key="teacher.model",
         )
+    return teacher
 
 
 def _head_like(recipe: DistilRecipe) -> AnyHead:

@@ -25,6 +25,7 @@ from fascicle.evaluation.reports.plots.canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
+    from matplotlib.patches import Rectangle
 
 _MOST_TYPES: Final = 12
 _NOTHING: Final = "(nothing)"
@@ -322,13 +323,18 @@ def _cell(
             facecolor=face, edgecolor="white", linewidth=1.5, rasterized=pixels,
         )
     )  # fmt: skip
-    if worse:  # a stroke along the left edge, which is there without colour too
-        axes.add_patch(
-            Rectangle(
-                (column - 0.48, line - 0.46), 0.05, 0.92,
-                facecolor="white", edgecolor=style(1).colour, hatch="/////",
-                linewidth=0.5, rasterized=pixels,
-            )
-        )  # fmt: skip
+    if worse:
+        axes.add_patch(_stroke(column, line, pixels=pixels))
     weight = "bold" if worse else "normal"
     axes.text(column, line - 0.12, label, ha="center", va="center", fontsize=9, fontweight=weight)
+
+
+def _stroke(column: int, line: int, *, pixels: bool) -> Rectangle:
+    """Returns a stroke along the left edge of a cell, which is seen without colour too."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(
+        (column - 0.48, line - 0.46), 0.05, 0.92,
+        facecolor="white", edgecolor=style(1).colour, hatch="/////",
+        linewidth=0.5, rasterized=pixels,
+    )  # fmt: skip
