@@ -60,8 +60,8 @@ def add_whole_text_names(
     # a model that expects sentences may find a name only in what looks like one
     in_sentences = again([Document(id="", text=text.rstrip() + STOP) for text in texts])
     in_pack = _recogniser(pack).predict(_documents(texts)) if pack else in_sentences
-    for number, text, read, known in zip(numbers, texts, in_sentences, in_pack, strict=True):
-        for mentions in (read.add, _with_types(known.add, types, source)):
+    for number, text, second, third in zip(numbers, texts, in_sentences, in_pack, strict=True):
+        for mentions in (second.add, _with_types(third.add, types, source)):
             whole = _whole(text, mentions)
             if any(mention.type in types for mention in whole):
                 answers[number] = replace(answers[number], add=whole)

@@ -195,16 +195,16 @@ def _join(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: InputForm) -> 
     # half of the room for each side, and what one leaves for the other
     room -= len(fragments) + 1 + sum(map(len, fragments))
     size = min(len(before), max(room // 2, room - len(after)))
-    left = before[len(before) - size :]
-    right = after[: room - len(left)]
+    head = before[len(before) - size :]
+    tail = after[: room - len(head)]
 
-    pieces = [tokenizer.prefix, short_prompt, left]
+    pieces = [tokenizer.prefix, short_prompt, head]
     for number, part in enumerate(fragments):
         pieces += [[form.end if number % 2 else form.start], part]
-    pieces += [[form.end], right, tokenizer.suffix]
+    pieces += [[form.end], tail, tokenizer.suffix]
     return EncodedMention(
         ids=np.concatenate([np.array(part, dtype=np.int64) for part in pieces]),
-        cropped=len(left) < len(before) or len(right) < len(after),
+        cropped=len(head) < len(before) or len(tail) < len(after),
         cut=len(short_prompt) < len(prompt) or sum(map(len, fragments)) < sum(map(len, inner)),
     )
 
