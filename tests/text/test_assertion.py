@@ -155,6 +155,20 @@ def test_nitric_oxide_is_no_cue(english: AssertionRules) -> None:
     assert _facts("NO [[FEVER]] TODAY.", english) == [{"negated": "NO"}]
 
 
+def test_contracted_negations_are_those_in_full(english: AssertionRules) -> None:
+    for words in ("doesn't have", "doesn’t have"):
+        assert _facts(f"He {words} [[gout]].", english) == [{"negated": words}]
+
+
+def test_words_behind_a_colon_are_said_of_what_is_before_it_unless_it_is_a_heading(
+    english: AssertionRules,
+) -> None:
+    assert _facts("[[Fever]]: no, [[cough]]: yes.", english) == [{"negated": ": no"}, {}]
+    assert _facts("Skin: no [[rash]], cough or [[pain]].", english) == [{"negated": "no"}] * 2
+    assert _facts("[[Pain]]: no [[fever]].", english) == [{}, {"negated": "no"}]
+    assert _facts("[[Pain]]: denied by her.", english) == [{"negated": ": denied"}]
+
+
 def test_cues_within_parentheses_hold_there(english: AssertionRules) -> None:
     assert _facts("The wound (no [[swelling]]) and [[pain]].", english) == [{"negated": "no"}, {}]
     assert _facts("No (new) [[swelling]].", english) == [{"negated": "No"}]
