@@ -21,6 +21,7 @@ from fascicle.core.files.intact import check_files
 from fascicle.errors import ModelError, RecipeError, UsageError
 from fascicle.networks import load_filter as load_filter
 from fascicle.networks import load_relations as load_relations
+from fascicle.networks import load_typer as load_typer
 from fascicle.networks import needs_torch
 from fascicle.runtime.places import (
     find_model,
@@ -49,7 +50,6 @@ from fascicle.settings.recipes.ensemble import (
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
-    from fascicle.models.span_typer import TyperModel
     from fascicle.runtime.composing import HeldLinks
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
@@ -72,7 +72,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     types: _ModelSource | None = None,
     device: str | None = None,
     recognition: RecognitionSettings | None = None,
-    link: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    link: _ModelSource | None = AUTO,
     ontology: str = "",
     ends: Ends | None = None,
     careful: Sequence[str] = (),
@@ -109,9 +109,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
             ``"auto"``: a GPU for torch.
         recognition: how names of term packs become mentions.
         link: linkers: ``"basic"``, folders of linkers or packs, or ``"auto"``: the shipped one if
-            it covers a type.
-        ontology: with ``link``, prefix of the only vocabulary in which links are given, such as
-            ``"MONDO"``.
+            it covers a type; ``None`` is ``links=False``.
+        ontology: prefix of the only vocabulary in which links are given, such as ``"MONDO"``.
         ends: ``"bare"`` cuts off what few guidelines count to a name; ``"corpus"`` keeps it,
             and also gives the types that the model keeps apart.
         careful: types whose mentions stay only if ``biomed-fast`` (for ``biomed-fast`` itself:
@@ -170,6 +169,7 @@ def to_choices(  # noqa: PLR0913
     threshold: float | Mapping[str, float],
     assertions: bool | str | os.PathLike[str],
     relations: str | os.PathLike[str] | None,
+    links: bool = True,
     **others: Any,
 ) -> Choices:
     """Returns the choices that arguments of `load` make, in which paths are objects too.
@@ -181,6 +181,7 @@ def to_choices(  # noqa: PLR0913
         also=to_path_list(also or (), name="also"),
         types=types_argument(types),
         link=AUTO if link == AUTO else to_path_list(link or (), name="link"),
+        links=links and link is not None,
         careful=tuple(careful),
         only=to_path_list(only, name="only"),
         threshold=dict(threshold) if isinstance(threshold, Mapping) else threshold,
@@ -236,7 +237,10 @@ def open_model(
     """
     from fascicle.runtime.composing import ALL_LINKS, compose
 
-    packs, remaining, stated = pack_folders(model), choices, recognition
+    packs, stated = pack_folders(model), recognition
+    if recognition and not recognition.links and choices.link == AUTO:
+        choices = msgspec.structs.replace(choices, link=())
+    remaining = choices
     if packs and recognition is None:
         recognition, remaining = _choices_of_packs(packs, choices)
     elif choices.nested and not packs:
@@ -533,23 +537,6 @@ def _at(types: _TypesFile) -> Iterator[None]:
         raise RecipeError(str(error), at=str(types)) from None
 
 
-def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:
-    """Loads a span typer, which needs the extra ``train``.
-
-    Args:
-        folder: folder of a run of ``fascicle train`` with a recipe of a span typer, or of the model
-            in it.
-        threads: CPU threads; all usable cores by default.
-
-    Raises:
-        ModelError: there is no span typer, or its folder is damaged.
-        MissingExtraError: torch is not installed.
-    """
-    with needs_torch(threads):
-        from fascicle.models.span_typer import load_typer as typer_of
-    return typer_of(Path(folder).expanduser())
-
-
 def _ensemble(folder: Path, threads: int | None, device: str | None) -> EnsemblePredictor:
     """Opens the ensemble of a folder; small members are kept in memory, large ones opened anew
     for each call.
@@ -563,7 +550,7 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     check_members(folder, device)
     size = sum(map(_bytes_in, [*places, *judged]))
     members: list[Callable[[], Annotator]] = [
-        partial(load, place, threads=threads, device=None if is_pack(place) else device)
+        partial(load, place, threads=threads, device=None if is_pack(place) else device, link=())
         for place in places
     ]
     judges: list[Callable[[], MentionFilter]] = [

@@ -1,4 +1,4 @@
-"""Loads the networks that judge mentions: filters and finders of relations."""
+"""Loads networks that judge mentions: filters, finders of relations and span typers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.described import FILTER, RELATIONS
 
 if TYPE_CHECKING:
+    from fascicle.models.span_typer import TyperModel
     from fascicle.runtime.filter import MentionFilter
     from fascicle.runtime.relations import RelationFinder
     from fascicle.settings.recipes.filter import FilterManifest
@@ -102,6 +103,23 @@ def load_relations(
     place = model_folder(Path(folder).expanduser())
     manifest = read_relation_manifest(place)
     return RelationFinder(manifest, *_open_network(place, manifest, RELATIONS, threads, device))
+
+
+def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:
+    """Loads a span typer, which needs the extra ``train``.
+
+    Args:
+        folder: folder of a run of ``fascicle train`` with a recipe of a span typer, or of the model
+            in it.
+        threads: CPU threads; all usable cores by default.
+
+    Raises:
+        ModelError: there is no span typer, or its folder is damaged.
+        MissingExtraError: torch is not installed.
+    """
+    with needs_torch(threads):
+        from fascicle.models.span_typer import load_typer as typer_of
+    return typer_of(Path(folder).expanduser())
 
 
 @contextmanager

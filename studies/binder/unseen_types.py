@@ -92,7 +92,7 @@ def predicted(
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "types.toml"
         file.write_text(as_toml(types), encoding="utf-8")
-        model = load(folder / "best", threads=1, types=file)
+        model = load(folder / "best", threads=1, types=file, links=False)
     assert isinstance(model, ModelPredictor)  # an ensemble takes no types
     lowered = model.with_nothing(model.manifest.decision.nothing - lower)
     return [patch.add for patch in lowered.predict(documents)]

@@ -209,7 +209,7 @@ def _served(asked: Asked) -> Iterator[str]:
 
 def by_python(asked: Asked) -> list[Document]:
     """By the library."""
-    return list(fascicle.load(asked.model, link=asked.linker or None).stream(read(asked.texts)))
+    return list(fascicle.load(asked.model, link=asked.linker or ()).stream(read(asked.texts)))
 
 
 def misjudged(asked: Asked, first: Sequence[Document]) -> int:

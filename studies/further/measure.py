@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", default="biomed")
     args = parser.parse_args(argv)
-    shipped = load(args.model, threads=1)
+    shipped = load(args.model, threads=1, links=False)
     kept = _renamed(list(read(Path(os.environ["FASCICLE_DATA"]) / "biored/Test.PubTator"))[:_KEPT])
     rows: dict[str, Any] = dict(result("further").get("rows", {}))
     for name in CORPORA:

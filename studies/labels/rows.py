@@ -108,7 +108,7 @@ def scores_of(model: Path, data: Path, *, part: str) -> dict[str, Scores]:
         part: dev or test.
     """
     predictor, found, read_before = (
-        load(model),
+        load(model, links=False),
         dict[str, Scores](),
         dict[str, list[tuple[Document, tuple[Mention, ...]]]](),
     )

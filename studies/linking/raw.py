@@ -132,7 +132,7 @@ def chosen(reference: Reference, found: Linked) -> float:
 def recognised(texts: Sequence[Document], task: Task, pack: Path) -> list[Document]:
     """Documents with the mentions that a recogniser finds, and nothing of gold."""
     if task.model:
-        model: Any = load(MODEL, threads=1)
+        model: Any = load(MODEL, threads=1, links=False)
     else:
         model = load(pack, recognition=RecognitionSettings(types=task.types, links=False))
     bare = [msgspec.structs.replace(one, mentions=()) for one in texts]

@@ -161,7 +161,7 @@ def _of_gold(mention: Mention) -> Mention:
 
 def _times(finder: RelationFinder, gold: Sequence[Document]) -> dict[str, Any]:
     """Seconds of the recogniser, and of the step over gold mentions, of one thread."""
-    recogniser = load("biomed-fast", link=None, threads=1)
+    recogniser = load("biomed-fast", links=False, threads=1)
     bare = [Document(id=document.id, text=document.text) for document in gold]
     seconds: dict[str, list[float]] = {"recognise": [], "relate": []}
     for _ in range(_ROUNDS):

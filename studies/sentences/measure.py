@@ -59,7 +59,7 @@ def _parsed(name: str, line: str) -> Document:
 
 def counts(model: str, documents: Sequence[Document], *, show: bool) -> dict[str, int]:
     """Numbers of names, of right ones, and of mentions that are no name."""
-    patches = load(model, threads=1).predict(
+    patches = load(model, threads=1, links=False).predict(
         [Document(id=one.id, text=one.text) for one in documents]
     )
     total: Counter[str] = Counter()

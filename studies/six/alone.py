@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--beside", default=BIOMED)
     args = parser.parse_args(argv)
-    shipped = load(args.beside)
+    shipped = load(args.beside, links=False)
     found = {run.name: compared(run, shipped) for run in args.runs}
     write_result(NAME, {"beside": args.beside, "runs": {**result(NAME).get("runs", {}), **found}})
 
@@ -48,7 +48,7 @@ def compared(run: Path, shipped: Annotator) -> dict[str, Any]:
     parts = json.loads((run / "recipe.json").read_text(encoding="utf-8"))["parts"]
     with tempfile.TemporaryDirectory() as folder:
         export(run, Path(folder) / "int8", int8=True)
-        model = load(Path(folder) / "int8")
+        model = load(Path(folder) / "int8", links=False)
         rows = rows_of(parts, model.types)
         alone, general = scores_of(model, rows), scores_of(shipped, rows)
     told = {}

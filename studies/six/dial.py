@@ -39,8 +39,8 @@ from studies.speed.throughput import hugging_face, interleaved
 
 BATCHES = {"1": 1, "32": 32, "bulk": sys.maxsize}
 _START = (
-    "import sys, fascicle; list(fascicle.load(sys.argv[1], threads=1).annotate(['Lithium "
-    "caused tremor.']))"
+    "import sys, fascicle; model = fascicle.load(sys.argv[1], threads=1, links=False); "
+    "list(model.annotate(['Lithium caused tremor.']))"
 )
 
 
@@ -62,7 +62,7 @@ def main() -> None:
         :: args.every
     ]
     work = {
-        f"{name} {batch}": reader(load(folder, threads=1), documents, size)
+        f"{name} {batch}": reader(load(folder, threads=1, links=False), documents, size)
         for name, folder in folders.items()
         for batch, size in BATCHES.items()
     }

@@ -38,14 +38,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--of", default=BIOMED, help="the model that ships")
     args = parser.parse_args(argv)
     if args.run is None:
-        store(args.of, seed=1, run=args.of, model=load(args.of))
+        store(args.of, seed=1, run=args.of, model=load(args.of, links=False))
         return
     seed = json.loads((args.run / "recipe.json").read_text(encoding="utf-8"))["seed"]
     shipped = read_manifest(find_model(args.of))
     with tempfile.TemporaryDirectory() as folder:
         run = rewritten(args.run, decided(read_manifest(args.run / "best"), shipped), Path(folder))
         export(run, Path(folder) / "int8", int8=True, name=args.of)
-        store(args.of, seed=seed, run=args.run.name, model=load(Path(folder) / "int8"))
+        store(args.of, seed=seed, run=args.run.name, model=load(Path(folder) / "int8", links=False))
 
 
 def store(name: str, *, seed: int, run: str, model: Annotator) -> None:

@@ -267,7 +267,7 @@ def measure(
         )
     }
     for graph, folders in exported(pupils, place, parts.train[:100]).items():
-        models = {name: load(folder, threads=1) for name, folder in folders.items()}
+        models = {name: load(folder, threads=1, links=False) for name, folder in folders.items()}
         inference[graph] = inference_times(models, documents, rounds=2 * rounds, other=None)
     precision = pupils[BASE].trainer.precision
     found = {

@@ -89,7 +89,7 @@ _CHILD = """
 import json, resource, sys
 from fascicle.formats.files import read
 from fascicle.loading import load
-documents, model = list(read(sys.argv[2])), load(sys.argv[1], threads=1)
+documents, model = list(read(sys.argv[2])), load(sys.argv[1], threads=1, links=False)
 model.predict([documents[0]])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 model.predict(documents[1:])
@@ -246,7 +246,7 @@ def predict(
     names: Sequence[str], documents: Sequence[Document], *, graph: str, rounds: int, place: Path
 ) -> dict[str, Any]:
     """Times of prediction: groups of a hundred sentences, and the long sentence."""
-    models = {name: load(place / name / graph, threads=1) for name in names}
+    models = {name: load(place / name / graph, threads=1, links=False) for name in names}
     groups = [documents[i::5] for i in range(5)]
     long = [long_document(documents)]
     short_times = take_turns(
@@ -355,7 +355,9 @@ def main() -> None:
         print(json.dumps(inference, indent=1), flush=True)
         peaks = {graph: memory(names, documents, graph=graph, place=place) for graph in GRAPHS}
         heads = {
-            name: msgspec.to_builtins(load(place / name / "fp32", threads=1).manifest.answering)
+            name: msgspec.to_builtins(
+                load(place / name / "fp32", threads=1, links=False).manifest.answering
+            )
             for name in names
         }
     report: dict[str, Any] = {

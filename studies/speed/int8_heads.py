@@ -66,7 +66,7 @@ def compared(run: GridRun, folder: Path) -> dict[str, object]:
     test = read_part(corpus, "test")
     with tempfile.TemporaryDirectory() as place:
         export_model(folder, Path(place) / "int8", sample=read_part(corpus, "train"))
-        patches = load(Path(place) / "int8", threads=1).predict(test)
+        patches = load(Path(place) / "int8", threads=1, links=False).predict(test)
         size = sum(file.stat().st_size for file in (Path(place) / "int8").iterdir())
     whole = {
         p.id: p.mentions

@@ -73,7 +73,7 @@ def overload(
     """Answers, refusals, readers, memory and what is left of a service that is asked for twice
     of what it can do.
     """
-    given, annotator = texts(), fascicle.load(model, threads=1)
+    given, annotator = texts(), fascicle.load(model, threads=1, links=False)
     wanted = [_mentions(annotator, text) for text in given]
     bodies = [json.dumps({"documents": [{"text": text}]}).encode() for text in given]
     log = folder / "log"

@@ -100,7 +100,7 @@ def latency(port: int, repeats: int) -> dict[str, Any]:
     """Seconds for one text: of the model in this process, and of the service for one client, in
     turns.
     """
-    model = fascicle.load("biomed", threads=1)
+    model = fascicle.load("biomed", threads=1, links=False)
     text = " ".join(" ".join(texts()).split()[:_WORDS])
     body = json.dumps({"documents": [{"text": text}]}).encode()
     connection = http.client.HTTPConnection("127.0.0.1", port)
@@ -139,7 +139,7 @@ def throughput(port: int, repeats: int, count: int) -> dict[str, Any]:
     """Characters a second of the model offline, and of the service for a client, in turns."""
     given = texts()
     documents = [Document(id=f"d{at}", text=given[at % len(given)]) for at in range(count)]
-    model = fascicle.load("biomed", threads=1)
+    model = fascicle.load("biomed", threads=1, links=False)
     wanted = list(model.stream(documents))
     seconds: dict[str, list[float]] = {"offline": [], "service": []}
     with fascicle.Client(
@@ -157,7 +157,7 @@ def throughput(port: int, repeats: int, count: int) -> dict[str, Any]:
 def load(port: int, process: psutil.Process, seconds: float) -> dict[str, Any]:
     """Latencies, refusals, wrong answers and memory at half and at twice the capacity."""
     given = texts()
-    model = fascicle.load("biomed", threads=1)
+    model = fascicle.load("biomed", threads=1, links=False)
     wanted = [_mentions(model, text) for text in given]
     bodies = [json.dumps({"documents": [{"text": text}]}).encode() for text in given]
     capacity = asyncio.run(_closed(port, bodies, seconds=min(30.0, seconds)))

@@ -43,7 +43,7 @@ def main() -> None:
     documents = list(read(path, format="conll", options=ConllOptions(documents="sentence")))[
         :: args.every
     ]
-    shipped = load("biomed")
+    shipped = load("biomed", links=False)
     model, tokenizer = hugging_face(args.run / "best")
     recogniser = pipeline(
         "token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple"

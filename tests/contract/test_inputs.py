@@ -308,7 +308,7 @@ def saved(learnt: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_saved_model_needs_no_other_file(learnt: Made, saved: Path, tmp_path: Path) -> None:
     shutil.move(shutil.copytree(saved, tmp_path / "one"), tmp_path / "two")
-    predictor = load(tmp_path / "two")
+    predictor = load(tmp_path / "two", links=False)
     assert predictor.predict(learnt.parts.train) == learnt.predictor().predict(learnt.parts.train)
     facts = read_manifest(saved).inputs
     assert facts
@@ -330,7 +330,10 @@ def test_the_exported_model_predicts_the_same(
     manifest = read_manifest(tmp_path / "onnx")
     assert manifest.inputs == read_manifest(saved).inputs
     texts = [Document(id=str(at), text=d.text) for at, d in enumerate(learnt.parts.train)]
-    ours, theirs = load(tmp_path / "onnx").predict(texts), learnt.predictor().predict(texts)
+    ours, theirs = (
+        load(tmp_path / "onnx", links=False).predict(texts),
+        learnt.predictor().predict(texts),
+    )
     if not int8:
         for patch, other in zip(ours, theirs, strict=True):
             assert_same(patch.add, other.add)
@@ -408,7 +411,7 @@ def test_a_folder_without_its_dictionary_is_refused(
     damage: Callable[[Path], object],
 ) -> None:
     folder = make(tiny_recipe(inputs=inputs)).save(tmp_path / "model")
-    load(folder)
+    load(folder, links=False)
     damage(folder)
     for use in (load, lambda place: export_model(place, tmp_path / "export", int8=False)):
         with pytest.raises(ModelError, match=told) as error:
@@ -454,7 +457,7 @@ def test_other_types_are_looked_for_with_the_same_dictionary(
 ) -> None:
     made = with_vectors(make(tiny_recipe(model={"family": "binder"}, inputs=inputs)))
     folder = made.save(tmp_path / "model")
-    own, same = load(folder), load(folder, types=toy_types)
+    own, same = load(folder, links=False), load(folder, types=toy_types, links=False)
     for patch, other in zip(
         own.predict(made.parts.train), same.predict(made.parts.train), strict=True
     ):

@@ -151,11 +151,11 @@ def test_the_shipped_linker_is_there_where_it_covers_a_type(tmp_path: Path) -> N
     for kind, covered in (("Disease", True), ("SpecificDisease", True), ("Location", False)):
         names = tmp_path / f"{kind}.tsv"
         names.write_text(f"{kind}\tasthma\n", encoding="utf-8")
-        found = load(names, link="auto")
+        found = load(names)
         assert isinstance(found, LinkedPredictor) == covered
         (mention,) = found("Severe asthma")
         assert [link.curie for link in mention.links] == (["MESH:D001249"] if covered else [])
-        assert not isinstance(load(names), LinkedPredictor)
+        assert not isinstance(load(names, links=False), LinkedPredictor)
     with pytest.raises(UsageError, match="Location"):
         load(tmp_path / "Location.tsv", link="basic")
 

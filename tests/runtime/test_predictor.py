@@ -18,13 +18,14 @@ from fascicle.settings.folders.manifest import read_manifest, write_manifest
 
 
 def codes(run: Path, document: Document) -> list[str]:
-    (patch,) = load(run / "best").predict([document])
+    (patch,) = load(run / "best", links=False).predict([document])
     return [event.code for event in patch.events]
 
 
 def test_text_outside_the_given_sentences_is_read_too(tiny_run: Path) -> None:
     text = "the patient has lung cancer. no fever, no pain."
-    (whole,) = load(tiny_run / "best").predict([Document(id="1", text=text, sentences=((0, 28),))])
+    document = Document(id="1", text=text, sentences=((0, 28),))
+    (whole,) = load(tiny_run / "best", links=False).predict([document])
     assert {(m.start, m.end) for m in whole.add} >= {(16, 27), (32, 37), (42, 46)}
     assert whole.events == ()
 
@@ -49,7 +50,7 @@ def test_a_mention_exactly_at_the_threshold_is_kept(tiny_run: Path, tmp_path: Pa
         calibration = Calibration(threshold=threshold, chosen_on="")
         decision = msgspec.structs.replace(manifest.decision, calibration=calibration)
         write_manifest(tmp_path / "model", msgspec.structs.replace(manifest, decision=decision))
-        (patch,) = load(tmp_path / "model").predict([document])
+        (patch,) = load(tmp_path / "model", links=False).predict([document])
         assert len(patch.add) == len(every.add) - lost
         assert [event.code for event in patch.events] == ["below-threshold"] * lost
 

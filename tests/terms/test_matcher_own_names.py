@@ -150,7 +150,7 @@ def test_usual_headings_name_the_columns_and_identifiers_are_links(tmp_path: Pat
     ):
         path = tmp_path / f"{number}.tsv"
         path.write_text(text, encoding="utf-8")
-        (patch,) = load(path).predict([Document(id="1", text="The term our syndrome.")])
+        (patch,) = load(path, link=()).predict([Document(id="1", text="The term our syndrome.")])
         (mention,) = patch.add
         assert (mention.start, mention.end, mention.type) == (9, 21, "Disease")
         assert [link.curie for link in mention.links] == curies
@@ -215,7 +215,9 @@ def test_the_content_of_columns_without_headings_tells_them(
     tmp_path: Path, content: str, curies: list[str]
 ) -> None:
     (tmp_path / "l.tsv").write_text(content, encoding="utf-8")
-    mention, *more = load(tmp_path / "l.tsv")("It is our syndrome, ourosis; no type or name.")
+    mention, *more = load(tmp_path / "l.tsv", link=())(
+        "It is our syndrome, ourosis; no type or name."
+    )
     assert all(one.type == "Disease" for one in more)
     assert (mention.type, mention.text) == ("Disease", "our syndrome")
     assert [link.curie for link in mention.links] == curies

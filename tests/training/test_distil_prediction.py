@@ -87,9 +87,12 @@ def test_answers_are_what_the_teacher_says_of_each_word(
     """In the types and the order of the student, for words that both see; a word that it does
     not see is unknown.
     """
-    teacher, documents = load(teachers[family]), documents_of(toy_corpus)
+    teacher, documents = load(teachers[family], links=False), documents_of(toy_corpus)
     read = read_documents(
-        documents, load(teachers["softmax"])._tokenizer, reading=ReadingSettings(), level="word"
+        documents,
+        load(teachers["softmax"], links=False)._tokenizer,
+        reading=ReadingSettings(),
+        level="word",
     )
     wanted = AnswerLabels(types=("Disease", "Chemical"), scheme="BIO", megabytes=1)
     found = teacher_answers(teacher, documents, read.pieces, labels=wanted, folder=Path("nowhere"))
@@ -116,7 +119,7 @@ def test_answers_are_what_the_teacher_says_of_each_word(
 def test_answers_are_found_again_only_where_nothing_changed(
     teachers: Any, toy_corpus: Path, tmp_path: Path
 ) -> None:
-    teacher, documents = load(teachers["softmax"]), documents_of(toy_corpus)
+    teacher, documents = load(teachers["softmax"], links=False), documents_of(toy_corpus)
     pieces = read_documents(
         documents, teacher._tokenizer, reading=ReadingSettings(), level="word"
     ).pieces
@@ -133,7 +136,7 @@ def test_answers_are_found_again_only_where_nothing_changed(
     finally:
         teacher.tag = asked  # type: ignore[method-assign]
     other = teacher_answers(
-        load(teachers["crf"]), documents, pieces, labels=wanted, folder=tmp_path
+        load(teachers["crf"], links=False), documents, pieces, labels=wanted, folder=tmp_path
     )
     assert not all(map(np.array_equal, other.tables, found.tables))
     flipped = (tmp_path / FILE).read_bytes()
@@ -144,7 +147,7 @@ def test_answers_are_found_again_only_where_nothing_changed(
 
 
 def test_more_answers_than_allowed_are_refused(teachers: Any) -> None:
-    teacher = load(teachers["softmax"])
+    teacher = load(teachers["softmax"], links=False)
     documents = [Document(id=str(at), text="pain " * 100_000) for at in range(2)]
     pieces = read_documents(
         documents, teacher._tokenizer, reading=ReadingSettings(), level="word"
@@ -203,7 +206,7 @@ def test_an_untrained_student_learns_from_answers_alone(
     assert scored[-1].loss < 0.5 * scored[0].loss
     assert ended.answer.dev.micro.f1 > 0.8
     assert not (tmp_path / "run" / FILE).exists()
-    predictor = fascicle.load(tmp_path / "run")
+    predictor = fascicle.load(tmp_path / "run", links=False)
     assert predictor.types == TYPES
     assert predictor.predict(documents_of(Path(make().corpus.train)))  # type: ignore[union-attr]
 

@@ -105,7 +105,7 @@ def test_what_is_fitted_is_stored_said_and_applied(
     assert "the statement of whoever fitted it" in (target / "README.md").read_text(
         encoding="utf-8"
     )
-    found = load(target).predict(texts)
+    found = load(target, links=False).predict(texts)
     expected = [{(m.type, m.spans) for m in with_gold(one).mentions} for one in texts]
     tp = sum(
         len({(m.type, m.spans) for m in patch.add} & gold)
@@ -207,13 +207,13 @@ def test_an_ensemble_has_a_decision_of_its_own(
         "calibrate", tmp_path / "both", dev, "-o", tmp_path / "decided", "--document", "--json"
     )
     value = json.loads(said.out)
-    made = load(tmp_path / "decided")
+    made = load(tmp_path / "decided", links=False)
     assert isinstance(made, EnsemblePredictor)
     assert msgspec.to_builtins(made.manifest.document) == value["document"]
     assert value["document"]["untaught"] == len(texts)  # by the lists of the members
     (row,) = value["rows"]
     assert row["after"] >= row["before"]
-    before = load(tmp_path / "both").predict(texts)
+    before = load(tmp_path / "both", links=False).predict(texts)
     after = made.predict(texts)
     expected = [
         decide_mentions(
@@ -227,7 +227,7 @@ def test_an_ensemble_has_a_decision_of_its_own(
     assert isinstance(bare, EnsemblePredictor)
     assert {one.ends for one in bare.manifest.document.types.values()} == {"bare"}
     with pytest.raises(UsageError, match="no decision for documents"):
-        with_end_rule(load(tmp_path / "both"), "bare")
+        with_end_rule(load(tmp_path / "both", links=False), "bare")
 
 
 def test_a_list_of_a_member_counts_for_an_ensemble(

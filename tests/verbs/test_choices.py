@@ -17,7 +17,7 @@ from fascicle.evaluation.systems.model import ModelRequest, predict
 from fascicle.formats.account import EventCounts
 from fascicle.loading import open_model
 from fascicle.pipeline.loading import PipelineOpener, open_pipeline
-from fascicle.settings.choices import PATHS, Choices
+from fascicle.settings.choices import LINKED_MODEL, PATHS, Choices
 from fascicle.settings.pipeline import read_pipeline
 from fascicle.settings.steps import RecogniserStep
 from fascicle.verbs.tasks.run import run
@@ -106,7 +106,7 @@ def options(choices: Choices) -> list[str]:
 
 
 def by_load(model: str, choices: Choices) -> list[Document]:
-    return fascicle.load(model, **choices.changed)(documents())
+    return fascicle.load(model, **{"link": (), **choices.changed})(documents())
 
 
 def by_saved_pipeline(model: str, choices: Choices) -> list[Document]:
@@ -156,12 +156,30 @@ def test_packs_answer_alike_by_every_way(chosen: dict[str, Any]) -> None:
     ids=repr,
 )
 def test_annotate_in_python_takes_every_choice(model: str, chosen: dict[str, Any]) -> None:
-    linked = {"link": "auto"} | chosen if chosen.get("links", True) else chosen
-    expected = facts(open_model(model, Choices(**linked))(documents()))
-    arguments = {"link": None} | linked
-    arguments.pop("links", None)
+    linked = chosen.get("links", True)
+    expected = facts(open_model(model, Choices(**({"link": "auto"} | chosen)))(documents()))
+    arguments = {name: value for name, value in chosen.items() if name != "links"}
+    arguments |= {} if linked else {"link": None}
     fascicle.annotate("texts.jsonl", "annotated.jsonl", model=model, **arguments)
     assert facts(list(fascicle.read("annotated.jsonl"))) == expected
+    assert facts(fascicle.load(model, **arguments)(documents())) == expected
+
+
+def test_every_way_in_links_unless_it_is_refused(cli: Cli) -> None:
+    def linked(found: list[Document]) -> list[list[str]]:
+        return [[link.curie for m in d.mentions for link in m.links] for d in found]
+
+    expected = linked(open_model(MODEL, LINKED_MODEL)(documents()))
+    assert all(expected)
+    assert linked(fascicle.load(MODEL)(documents())) == expected
+    fascicle.annotate("texts.jsonl", "python.jsonl", model=MODEL)
+    cli("annotate", "texts.jsonl", "--model", MODEL, "-o", "command.jsonl")
+    run(["texts.jsonl"], "run", pipeline=MODEL)
+    for path in ("python.jsonl", "command.jsonl", "run/part-00000.jsonl"):
+        assert linked(list(fascicle.read(path))) == expected, path
+    for refused in ({"link": None}, {"links": False}):
+        assert linked(fascicle.load(MODEL, **refused)(documents())) == [[], [], []]
+    assert not any(m.links for m in fascicle.load("basic", link=None)(documents()[0]))
 
 
 @pytest.mark.parametrize("chosen", [SETS[1], *SETS[5:]], ids=repr)
@@ -182,7 +200,7 @@ def test_a_saved_pipeline_has_only_what_was_chosen_with_whole_paths(folder: Path
     fascicle.load(MODEL, also=OWN, only=["Disease"]).save("saved.toml")
     assert (folder / "saved.toml").read_text(encoding="utf-8") == (
         'name = "biomed-fast"\nsegmenter = "rules@1"\n\n[[steps]]\nkind = "recogniser"\n'
-        f'model = "biomed-fast"\nalso = ["{folder / OWN}"]\nonly = ["Disease"]\n'
+        f'model = "biomed-fast"\nalso = ["{folder / OWN}"]\nonly = ["Disease"]\nlink = "auto"\n'
     )
     with pytest.raises(OutputError, match="exists"):
         fascicle.load(MODEL).save("saved.toml")

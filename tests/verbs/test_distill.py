@@ -61,7 +61,9 @@ def test_layers_then_answers_give_a_model_that_runs_without_torch(
     assert json.loads(capsys.readouterr().out)["dev"]["micro"]["f1"] > 0.8
     assert main(["export", str(tmp_path / "two"), "-o", str(tmp_path / "small")]) == 0
     texts = ["lung cancer caused pain .", "aspirin ibuprofen caused hepatitis ."]
-    found = [fascicle.load(tmp_path / name).annotate(texts) for name in ("two", "small")]
+    found = [
+        fascicle.load(tmp_path / name, links=False).annotate(texts) for name in ("two", "small")
+    ]
     kept = [
         [[(m.type, m.spans) for m in document.mentions] for document in documents]
         for documents in found

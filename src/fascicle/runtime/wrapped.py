@@ -27,7 +27,7 @@ from fascicle.settings.folders.vocabularies import (
     pack_types,
     shipped_linkers,
 )
-from fascicle.text.annotator import Annotator, TagSpace
+from fascicle.text.annotator import Annotator, Tagged, TagSpace
 
 if TYPE_CHECKING:
     from fascicle.linking.opening import LinkerWithPacks, Linking, Places
@@ -362,7 +362,15 @@ class LinkedPredictor(WrappedPredictor):
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions with links, and events for each document; see `Annotator.predict`."""
-        patches = self._predictor.predict(documents)
+        return self._linked(documents, self._predictor.predict(documents))
+
+    def tag(self, documents: Sequence[Document]) -> list[Tagged]:
+        """Tags as the predictor does, with links."""
+        tagged = self._predictor.tag(documents)
+        patches = self._linked(documents, [answer.patch for answer in tagged])
+        return [replace(answer, patch=patch) for answer, patch in zip(tagged, patches, strict=True)]
+
+    def _linked(self, documents: Sequence[Document], patches: list[Patch]) -> list[Patch]:
         numbers = [
             at
             for at, patch in enumerate(patches)

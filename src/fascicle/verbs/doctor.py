@@ -149,7 +149,7 @@ def _speed() -> str:
     if not shipped_models():
         return "no model to measure"
     begun = time.perf_counter()
-    model = load(DEFAULT_MODEL)
+    model = load(DEFAULT_MODEL, link=())
     model("Lithium.")
     opened = time.perf_counter()
     model(_TEXT)

@@ -86,11 +86,11 @@ def test_python_and_the_command_treat_documents_alike(
     assert main([*asked, "-o", str(tmp_path / "command.jsonl")]) == 3
     said = capsys.readouterr().err
     report = going_on()
-    streamed = list(load(names).stream(read(corpus, report=report)))
+    streamed = list(load(names, links=False).stream(read(corpus, report=report)))
     request = AnnotateRequest(
         files=(str(corpus),), writing=WriteRequest(path=str(tmp_path / "request.jsonl"))
     )
-    account = annotate_files(request, lambda held: load(names))
+    account = annotate_files(request, lambda held: load(names, links=False))
     assert (
         list(read(tmp_path / "command.jsonl")) == list(read(tmp_path / "request.jsonl")) == streamed
     )

@@ -184,7 +184,6 @@ def annotate(  # noqa: PLR0913 - as users say it
         threshold=threshold,
         ends=ends,
         nested=nested,
-        links=link is not None,
         link=link,
         ontology=ontology,
         variants=variants,

@@ -263,7 +263,7 @@ def _opened(
     if is_ensemble(source) and not settings.changes_scores:
         from fascicle.runtime.ensemble import EnsemblePredictor
 
-        ensemble = load(source, threads=settings.threads)
+        ensemble = load(source, threads=settings.threads, link=())
         assert isinstance(ensemble, EnsemblePredictor)
         return ensemble.with_abbreviations(msgspec.UNSET), ensemble.manifest
     model = load_single(source, threads=settings.threads)

@@ -164,7 +164,7 @@ def _opened(
     if is_ensemble(source):
         from fascicle.runtime.ensemble import EnsemblePredictor
 
-        ensemble = load(source, threads=threads)
+        ensemble = load(source, threads=threads, link=())
         assert isinstance(ensemble, EnsemblePredictor)
         return ensemble.with_document(
             msgspec.UNSET
