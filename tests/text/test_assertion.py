@@ -166,7 +166,7 @@ def test_words_behind_a_colon_are_said_of_what_is_before_it_unless_it_is_a_headi
     assert _facts("[[Fever]]: no, [[cough]]: yes.", english) == [{"negated": ": no"}, {}]
     assert _facts("Skin: no [[rash]], cough or [[pain]].", english) == [{"negated": "no"}] * 2
     assert _facts("[[Pain]]: no [[fever]].", english) == [{}, {"negated": "no"}]
-    assert _facts("[[Pain]]: denied by her.", english) == [{"negated": ": denied"}]
+    assert _facts("[[Pain]]: denied by her.", english) == [{"negated": ": denied by her"}]
 
 
 def test_cues_within_parentheses_hold_there(english: AssertionRules) -> None:

@@ -35,7 +35,7 @@ from fascicle.terms.overlaps import Edges, Meaning
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Array, expand_ranges, map_array
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.qualities import ROLES, UNIT, is_adjective, word_list
+from fascicle.terms.pack.qualities import ROLES, UNIT, word_list
 from fascicle.terms.pack.qualities import words as quality_words
 from fascicle.terms.scanning.table import NameTable
 
@@ -44,7 +44,10 @@ _REACH: Final = 5  # tokens between quality and entity
 _BORDER: Final = re.compile(r"[^\w\s'’-]|\n\s*[-\n]")
 _NEXT: Final = re.compile(r"[ \n-]+([\w-]+)")
 _BEFORE: Final = re.compile(r"([\w-]+)[ \n-]+$")
-_HEAD: Final = re.compile(r"([\w-]+)\s+(?:of|in)\s+((?:[\w-]+\s+){0,3})$")
+_HEAD: Final = re.compile(
+    r"([\w-]+)\s+(?:of|in)\s+"
+    r"(?:(?:the|and|mean|total|serum|plasma|his|her|their|\w+(?:ic|al|ar|ly)|\w+-\w+)\s+){0,3}$"
+)
 _WORD: Final = 40  # characters of a word at most
 _BITS: Final = 40  # of a place in sorted numbers; the class is above them
 _ADJECTIVE, _NOUN, _VERB = (1 << number for number in range(len(ROLES)))
@@ -311,28 +314,16 @@ def _before(name: ComposedName, words: list[str], text: str) -> bool:
 
 def _behind(name: ComposedName, words: list[str], text: str) -> bool:
     """True if words between an entity and the quality behind it let them belong together."""
-    linking = word_list("linking")
+    linking, start = word_list("linking"), name.entity[0]
+    head = _HEAD.search(text, max(0, start - 3 * _WORD), start)
+    if head and head[1].lower() not in word_list("measures"):
+        return False  # "the dose of insulin was increased"
     has_linking = any(word in linking for word in words)
     fits = name.roles & _VERB or (name.roles & _ADJECTIVE and has_linking)
     return (
         bool(fits)
         and all(_is_weak(word) or word in linking for word in words)
-        and not _has_head(text, name)
         and _is_alone(text, name)
-    )
-
-
-def _has_head(text: str, name: ComposedName) -> bool:
-    """True if something of the entity has the quality: "the dose of insulin was increased"."""
-    start = name.entity[0]
-    head = _HEAD.search(text, max(0, start - 3 * _WORD), start)
-    return (
-        head is not None
-        and head[1].lower() not in word_list("measures")
-        and all(
-            _is_weak(word) or is_adjective(word) or "-" in word or word == "and"
-            for word in head[2].lower().split()
-        )
     )
 
 

@@ -217,16 +217,16 @@ class AssertionRules:
         skipped = inside.union(
             at for at, word in enumerate(verbatim) if is_mixed and word == _NITRIC_OXIDE
         )
-        words, places_of_words = _lower(verbatim, spans)
         breaks = accumulate(
             text.count("\n", end, start)
             for end, start in zip([*starts[:1], *ends], starts, strict=False)
         )
+        words, spans = _lower(verbatim, spans)
         return _Sentence(
             words,
             spans,
             list(breaks),
-            list(self._matches(words, places_of_words, skipped)),
+            list(self._matches(words, spans, skipped)),
             inside,
             mentions,
         )
@@ -243,8 +243,8 @@ class AssertionRules:
                 continue
             free = takewhile(lambda place: place not in skipped, range(at, len(words)))
             size, patterns = self._inside.longest(words[place] for place in free)
-            if words[at] == ":" and not _is_value(words, at, size, skipped):
-                size, patterns = self._inside.longest(":")
+            if words[at] == ":" and "".join(words[at + size : at + size + 1]).isalnum():
+                size, patterns = self._inside.longest(":")  # a heading: "skin: no fever"
             last = at + size
             yield from (
                 _Match(at, last, pattern, (spans[at][0], spans[last - 1][1]))
@@ -340,18 +340,9 @@ def _lower(words: Sequence[str], spans: Sequence[Span]) -> tuple[list[str], list
     """
     lower, places = [word.lower() for word in words], list(spans)
     for at in range(2, len(lower)):
-        if lower[at] == "t" and lower[at - 1] in "'’" and lower[at - 2].endswith("n"):
+        if lower[at] == "t" and "".join(lower[at - 2 : at]).endswith(("n'", "n’")):
             lower[at], places[at] = "not", (spans[at - 2][0], spans[at][1])
     return lower, places
-
-
-def _is_value(words: Sequence[str], at: int, size: int, mentions: Collection[int]) -> bool:
-    """True if words behind a colon are said of what is before it: "fever: no", not "skin: no
-    fever".
-    """
-    behind = words[at + size : at + size + 1]
-    is_alone = not behind or not behind[0].isalnum()
-    return size == 1 or is_alone or (at - 1 in mentions and words[at + 1] != "no")
 
 
 def _is_before_cue(between: Sequence[_Match], last: int) -> bool:

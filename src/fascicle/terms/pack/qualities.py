@@ -61,13 +61,13 @@ def _entity(kind: str, tokens: list[str]) -> Iterator[tuple[str, str]]:
     is_plain = all(token.isalnum() for token in tokens) and 0 < len(tokens) <= _MOST
     if (
         is_plain
-        and not is_adjective(tokens[-1])
+        and not _is_adjective(tokens[-1])
         and any(len(token) >= _LEAST and token.isalpha() for token in tokens)
     ):
         yield kind, " ".join(tokens)
 
 
-def is_adjective(word: str) -> bool:
+def _is_adjective(word: str) -> bool:
     """True for a word such as "cognitive", which is no entity without a noun."""
     return word.endswith(tuple(lexicon("qualities")["words"]["adjectives"]))
 
