@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple, Protocol, get_args
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Floats, Ints
+from fascicle.core.arrays import Floats, Ints, int_array
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import BINS, assign_bins
 from fascicle.evaluation.uncertainty.intervals import (
@@ -219,7 +219,7 @@ def _table(rows: Sequence[tuple[int, int, int]], documents: int) -> Ints:
     """Sums of two columns by document."""
     table = np.zeros((documents, 2), dtype=np.int64)
     if rows:
-        numbers = np.array(rows, dtype=np.int64)
+        numbers = int_array(rows)
         np.add.at(table, numbers[:, 0], numbers[:, 1:])
     return table
 

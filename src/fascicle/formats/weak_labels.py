@@ -23,7 +23,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Floats32, Ints
+from fascicle.core.arrays import Bools, Floats, Floats32, Ints, int_array
 from fascicle.core.document import Document
 from fascicle.core.printed import as_printed
 from fascicle.core.tags import tag_scheme
@@ -185,8 +185,8 @@ def unpack_labels(entry: PackedLabels, document: Document, words: Ints, *, tags:
     """
     hard = np.zeros((len(words), tags), dtype=bool)
     probabilities = np.zeros((len(words), tags), dtype=np.float32)
-    word, value = np.cumsum(entry.at, dtype=np.int64), np.array(entry.value, dtype=np.int64)
-    tag = np.array(entry.tag, dtype=np.int64)
+    word, value = np.cumsum(entry.at, dtype=np.int64), int_array(entry.value)
+    tag = int_array(entry.tag)
     hard[word, tag] = value >= HARD
     probabilities[word, tag] = (value % HARD) / STEPS
     return Labels(document=document, words=words, tags=hard, probabilities=probabilities)

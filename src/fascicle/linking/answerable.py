@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, int_array
 from fascicle.linking.asking import Unit
 from fascicle.linking.candidates import FOLDED
 from fascicle.linking.equivalents import (
@@ -25,7 +25,7 @@ from fascicle.terms.pack.arrays import expand_ranges
 from fascicle.terms.terms import NAME_KINDS
 
 _LABEL: Final = NAME_KINDS.index("label")
-_NONE: Final = np.empty(0, dtype=np.int64)
+_NONE: Final = int_array([])
 
 
 class Answerable:
@@ -73,7 +73,7 @@ class Answerable:
             self._wanted[kinds[at]][row] for at, row in zip(matches.places, concepts, strict=True)
         ]
         labels &= ~np.array(answered, dtype=np.bool_)
-        labelled: Ints = np.array(numbers, dtype=np.int64)[matches.places[labels]]
+        labelled: Ints = int_array(numbers)[matches.places[labels]]
         return labelled
 
     def reached(self, types: Sequence[str], matches: FoundTerms) -> Equivalent:
@@ -84,7 +84,7 @@ class Answerable:
         numbers: dict[str | None, int] = {
             kind: number for number, kind in enumerate((None, *self._wanted))
         }
-        of_term = np.array([numbers.get(kind, 0) for kind in types], dtype=np.int64)[matches.places]
+        of_term = int_array([numbers.get(kind, 0) for kind in types])[matches.places]
         parts = [
             self._within(concepts, places, kind)
             for kind, number in numbers.items()

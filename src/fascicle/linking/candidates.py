@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, int_array
 from fascicle.core.pairs import join_pairs
 from fascicle.linking.asking import Unit
 from fascicle.terms.pack.arrays import expand_ranges
@@ -147,7 +147,7 @@ def separate_mentions(candidates: Candidates, separated: Bools) -> Candidates:
         _numbered_units(candidates.units, separated.tolist()),
         key=lambda pair: (pair[0].document, pair[0].mentions[0], pair[0].part),
     )
-    sources = np.array([number for _, number in numbered], dtype=np.int64)
+    sources = int_array([number for _, number in numbered])
     bounds = np.searchsorted(candidates.owners, np.arange(len(candidates.units) + 1))
     owners, rows = expand_ranges(bounds[sources], bounds[sources + 1])
     units = [unit for unit, _ in numbered]

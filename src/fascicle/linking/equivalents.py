@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Ints, unique_values
+from fascicle.core.arrays import Bools, Ints, int_array, unique_values
 from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
@@ -49,7 +49,7 @@ class Equivalent(NamedTuple):
     distance: Ints
 
 
-_NONE: Final = np.empty(0, dtype=np.int64)
+_NONE: Final = int_array([])
 NOTHING: Final = Equivalent(_NONE, _NONE, _NONE)
 
 
@@ -61,7 +61,7 @@ def write_equivalents(folder: Path, pack: Pack) -> None:
         if concept != other and pack.type_rows[concept] == pack.type_rows[other]
         for a, b in ((concept, other), (other, concept))
     ]
-    table = np.array(sorted(set(edges)), dtype=np.int64).reshape(-1, 3)
+    table = int_array(sorted(set(edges))).reshape(-1, 3)
     # of two references between the same, the exact one is the last
     last = np.ones(len(table), dtype=np.bool_)
     last[:-1] = (table[1:, :2] != table[:-1, :2]).any(axis=1)

@@ -9,14 +9,14 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, int_array
 from fascicle.linking.candidates import FAMILY_TYPES, Candidates
 from fascicle.linking.equivalents import NAMESAKE
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import NAME_KINDS
 
 _LABEL: Final = NAME_KINDS.index("label")
-_NONE: Final = np.empty(0, dtype=np.int64)
+_NONE: Final = int_array([])
 
 
 class Families:

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, int_array
 from fascicle.core.document import Document
 from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.linking.asking import WAYS, Query, Unit
@@ -177,7 +177,7 @@ class FeatureExtractor:
         its parent or child.
         """
         numbers = [unit.document for unit in candidates.units]
-        documents = np.array(numbers, dtype=np.int64)[candidates.owners]
+        documents = int_array(numbers)[candidates.owners]
         places = join_pairs(documents, candidates.concepts)
         is_certain = _certain(candidates, likely)
         certain = np.sort(places[is_certain])
@@ -226,7 +226,7 @@ class FeatureExtractor:
             units = [candidates.units[number] for number in numbers.tolist()]
             values[contested] = self._words.shares(
                 candidates.concepts[contested],
-                np.array([unit.document for unit in units], dtype=np.int64)[owners],
+                int_array([unit.document for unit in units])[owners],
                 texts=[document.text for document in documents],
                 name_of=owners,
                 names=[_both_forms(unit.query) for unit in units],
@@ -257,7 +257,7 @@ def _fits(query: Query, name: str, case: int) -> bool:
 def _numbers(values: Sequence[object]) -> Ints:
     """Returns a number for each value, the same for equal ones."""
     numbers: dict[object, int] = {}
-    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+    return int_array([numbers.setdefault(value, len(numbers)) for value in values])
 
 
 def _is_undefined(unit: Unit) -> bool:

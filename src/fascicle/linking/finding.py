@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, int_array
 from fascicle.core.pairs import join_pairs
 from fascicle.linking.asking import Query
 from fascicle.linking.candidates import (
@@ -174,7 +174,7 @@ class Finder:
         which, terms = self.pack.active.of_key_rows(rows)
         owners = places[which]
         values = np.ones(len(terms)) if similarity is None else similarity[which]
-        numbers = np.array([self._types.get(kind, -1) for kind in types], dtype=np.int64)
+        numbers = int_array([self._types.get(kind, -1) for kind in types])
         of_type = self.pack.type_rows[self.pack.active.concept[terms]] == numbers[owners]
         owners, terms, values = owners[of_type], terms[of_type], values[of_type]
         names = self.pack.active.surfaces.take(self.pack.active.surface[terms])
@@ -233,7 +233,7 @@ def _telling(canonical: str) -> list[str]:
 
 
 def _nothing() -> FoundTerms:
-    empty = np.empty(0, dtype=np.int64)
+    empty = int_array([])
     return FoundTerms(empty, empty, empty, np.empty(0, dtype=np.float64))
 
 
@@ -279,7 +279,7 @@ class ShortFormFeatures:
         have.
         """
         active = self._pack.active
-        concepts = np.array([concept for concept, _ in names], dtype=np.int64)
+        concepts = int_array([concept for concept, _ in names])
         owners, terms = active.of_concept.take(concepts)
         keys = active.keys.strings.take(np.searchsorted(active.starts, terms, side="right") - 1)
         words: list[set[str]] = [set() for _ in names]

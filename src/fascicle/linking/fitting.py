@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Meta, UnsetType, field
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, int_array
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.errors import InputError
@@ -192,7 +192,7 @@ def _recognised_tables(
     concepts of its document.
     """
     places = {document.text: number for number, document in enumerate(documents)}
-    numbers = np.array([places.get(document.text, -1) for document in judged], dtype=np.int64)
+    numbers = int_array([places.get(document.text, -1) for document in judged])
     remembered = {at: own.get(number, {}) for at, number in enumerate(numbers.tolist())}
     mentions = list(map(_with_concepts, judged))
     if not judged:

@@ -14,7 +14,7 @@ from typing import Annotated, Final, Self
 import numpy as np
 from msgspec import Meta
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, int_array
 from fascicle.errors import PackError
 from fascicle.linking import equivalents, trigrams
 from fascicle.linking.equivalents import Equivalents, write_equivalents
@@ -109,7 +109,7 @@ def _type_bits(pack: Pack) -> Array:
 def _write_sorted(folder: Path, keys: Strings, on_progress: _OnStep) -> None:
     """Writes the hashes of keys of level 3, of names that are in another order."""
     reader = KeyReader()
-    hashes, rows = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
+    hashes, rows = [np.empty(0, dtype=np.uint32)], [int_array([])]
     for chunk in row_chunks(len(keys), _CHUNK):
         names, places = keys.take(chunk), []
         several = [place for place, name in enumerate(names) if " " in name]

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, int_array
 from fascicle.linking.answerable import Answerable
 from fascicle.linking.asking import WAYS, LookupString, Unit
 from fascicle.linking.candidates import REMEMBERED, FoundConcepts, take_rows
@@ -125,7 +125,7 @@ class MemoryLookup:
             if row >= 0 and self._answerable.may_be(units[unit].type, row):
                 counts[unit, row] = max(counts.get((unit, row), 0), count)
                 rows.append((unit, row, -1, REMEMBERED, 1, way, 0, 0))
-        return FoundConcepts(*np.array(rows, dtype=np.int64).reshape(-1, 8).T), counts
+        return FoundConcepts(*int_array(rows).reshape(-1, 8).T), counts
 
     def has(self, unit: Unit, without: Excluded) -> bool:
         """True if annotated texts gave a name of a unit to a concept."""

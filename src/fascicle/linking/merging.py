@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from msgspec.structs import asdict, astuple
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, int_array
 from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.linking.answerable import Answerable
 from fascicle.linking.asking import Unit
@@ -83,7 +83,7 @@ class _Groups(NamedTuple):
     def remembered(self, documents: Mapping[tuple[int, int], int]) -> Ints:
         """Returns how many documents name the unit of each group by its concept."""
         counts = np.zeros(len(self.first), dtype=np.int64)
-        places = join_pairs(*np.array(list(documents), dtype=np.int64).reshape(-1, 2).T)
+        places = join_pairs(*int_array(list(documents)).reshape(-1, 2).T)
         counts[np.searchsorted(self.pairs, places)] = list(documents.values())
         return counts
 
@@ -250,7 +250,7 @@ class CandidateMerger:
         """
         pack, owners = self._pack, candidates.owners
         if _MESH not in pack.prefixes:
-            return np.empty(0, dtype=np.int64)
+            return int_array([])
         counts = np.bincount(owners, minlength=len(candidates.units))
         of_mesh = pack.prefix_rows[candidates.concepts] == pack.prefixes.index(_MESH)
         rows = np.flatnonzero((counts[owners] > 1) & of_mesh)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, lengths_of
 from fascicle.terms.pack.arrays import expand_ranges
 
 LONGEST: Final = 256  # bytes of a string that is compared
@@ -56,7 +56,7 @@ def similarities(first: Sequence[bytes], second: _Letters, owners: Ints) -> Floa
         chunk = first[start : start + _COUNTED]
         compared = _Letters(second.letters[low:high], second.sizes[low:high])
         common = _common(chunk, compared, owners[low:high] - start)
-        sizes = _lengths(chunk)[owners[low:high] - start] + compared.sizes
+        sizes = lengths_of(chunk)[owners[low:high] - start] + compared.sizes
         values[low:high] = np.where(sizes > 0, 2.0 * common / np.maximum(sizes, 1), 1.0)
     return values
 
@@ -77,7 +77,7 @@ def to_letters(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> _Letter
 
 def _common(first: Sequence[bytes], second: _Letters, owners: Ints) -> Ints:
     """Returns the length of the longest common subsequence of each pair."""
-    lengths = _lengths(first)
+    lengths = lengths_of(first)
     words = max(1, -(-int(lengths.max(initial=0)) // _WORD))
     masks = _masks(first, words)
     order = np.argsort(-second.sizes, kind="stable")  # pairs that are done are at the end
@@ -112,7 +112,7 @@ def _masks(strings: Sequence[bytes], words: int) -> _Words:
     words]``.
     """
     masks = np.zeros((256 * len(strings), words), dtype=np.uint64)
-    lengths = _lengths(strings)
+    lengths = lengths_of(strings)
     owners, places = expand_ranges(np.zeros_like(lengths), lengths)
     letters = np.frombuffer(b"".join(strings), dtype=np.uint8)
     bits = np.uint64(1) << (places % _WORD).astype(np.uint64)
@@ -126,7 +126,3 @@ def _zeros(numbers: _Words, lengths: Ints) -> Ints:
     inside = np.arange(bits.shape[1]) < lengths[:, None]
     zeros: Ints = np.count_nonzero((bits == 0) & inside, axis=1)
     return zeros
-
-
-def _lengths(strings: Sequence[bytes]) -> Ints:
-    return np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))

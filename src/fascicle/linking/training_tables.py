@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Bools
+from fascicle.core.arrays import Bools, int_array
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.core.pairs import join_pairs
@@ -55,7 +55,7 @@ class _Portion(NamedTuple):
             ChoiceSets(owners, self.ranked.features[rows], len(units)),
             self.right[rows],
             candidates.tiers[rows],
-            np.array(documents, dtype=np.int64),
+            int_array(documents),
             mention_scores(candidates.units, self.mentions)[units],
             FEATURES,
         )
@@ -114,6 +114,6 @@ def _right(pack: Pack, candidates: Candidates, mentions: Sequence[Sequence[Menti
         for link in mentions[unit.document][unit.mentions[0]].links
     ]
     rows = pack.concept_rows([curie for _, curie in gold])
-    units = np.array([number for number, _ in gold], dtype=np.int64)[rows >= 0]
+    units = int_array([number for number, _ in gold])[rows >= 0]
     gold_pairs = join_pairs(units, pack.leads.of(rows[rows >= 0]))
     return np.isin(join_pairs(candidates.owners, candidates.concepts), gold_pairs)

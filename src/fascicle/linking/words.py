@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints, unique_values
+from fascicle.core.arrays import Bools, Floats, Ints, int_array, lengths_of, unique_values
 from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.terms.pack.arrays import Lists
 from fascicle.terms.pack.pack import Pack
@@ -46,7 +46,7 @@ class ConceptWords:
         self._places: dict[int, int] = {}  # of concepts, in the lists below
         # Pairs of the place of a concept and the number of a word, ascending.
         self._starts = np.zeros(1, dtype=np.int64)
-        self._pairs = np.zeros(0, dtype=np.int64)
+        self._pairs = int_array([])
 
     def shares(
         self,
@@ -94,7 +94,7 @@ class ConceptWords:
         """
         numbers = self._numbers
         words = [{numbers.get(word, 0) for word in _words_of(name)} - {0} for name in names]
-        sizes = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+        sizes = lengths_of(words)
         values = np.fromiter(chain.from_iterable(words), dtype=np.int64, count=int(sizes.sum()))
         owners, values = Lists(np.concatenate([[0], np.cumsum(sizes)]), values).take(name_of)
         if not len(self._pairs):
@@ -122,8 +122,8 @@ class ConceptWords:
         rows = distinct.tolist()
         new = [row for row in rows if row not in self._places]
         if new:
-            self._add(np.array(new, dtype=np.int64))
-        return np.array([self._places[row] for row in rows], dtype=np.int64)[inverse]
+            self._add(int_array(new))
+        return int_array([self._places[row] for row in rows])[inverse]
 
     def _add(self, rows: Ints) -> None:
         numbers, first = self._numbers, len(self._places)
@@ -131,7 +131,7 @@ class ConceptWords:
         new = dict.fromkeys(word for word in words if word not in numbers)
         numbers.update(zip(new, range(len(numbers), len(numbers) + len(new)), strict=True))
 
-        values = np.array([numbers[word] for word in words], dtype=np.int64)
+        values = int_array([numbers[word] for word in words])
         places = first + np.cumsum(values < 0)  # the words of a concept stand before its end
         pairs = unique_values(join_pairs(places, values)[values > 0])
         sizes = np.bincount(split_pairs(pairs)[0] - first, minlength=len(rows))

@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from fascicle.core.arrays import Floats
+from fascicle.core.arrays import Floats, int_array
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.mention import Fragments, Span
 from fascicle.errors import ModelError, UsageError
@@ -93,10 +93,8 @@ class WordVocabulary:
         """Converts distinct spans to the input of the model: the rows of the vectors that occur,
         and the span batch.
         """
-        lengths = np.array([len(surface) for surface in surfaces], dtype=np.int64)
-        rows = np.array(
-            [self.row(word) for surface in surfaces for word in surface], dtype=np.int64
-        )
+        lengths = int_array([len(surface) for surface in surfaces])
+        rows = int_array([self.row(word) for surface in surfaces for word in surface])
         used, places = np.unique(rows, return_inverse=True)
         words = np.zeros((len(surfaces), int(lengths.max(initial=1))), dtype=np.int64)
         words[np.arange(words.shape[1]) < lengths[:, None]] = places

@@ -15,7 +15,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
-from fascicle.core.arrays import Floats32, Ints
+from fascicle.core.arrays import Floats32, Ints, int_array
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Span
 from fascicle.core.tags import decode_tags, is_tag, split_tag
@@ -111,7 +111,7 @@ class UnitLabelDecoder:
         for first, last in dict.fromkeys(window.segment for window in cut):
             for start, end, kind in decode_tags(tags[first:last]):
                 mentions.append((first + start, first + end, self._kinds[kind]))
-        spans = np.array(mentions, dtype=np.int64).reshape(-1, 3)
+        spans = int_array(mentions).reshape(-1, 3)
         return spans, geometric_mean(logits, labels, spans=spans)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from fascicle.core.arguments import validate_documents
-from fascicle.core.arrays import Floats
+from fascicle.core.arrays import Floats, int_array
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
 from fascicle.core.session import check_device
 from fascicle.core.tags import SCHEMES, TagScheme
@@ -279,9 +279,7 @@ def _flat(patch: Patch, support: _Support) -> Patch:
     if not patch.add:
         return patch
     kinds = {name: at for at, name in enumerate(sorted({mention.type for mention in patch.add}))}
-    spans = np.array(
-        [(mention.start, mention.end, kinds[mention.type]) for mention in patch.add], dtype=np.int64
-    )
+    spans = int_array([(mention.start, mention.end, kinds[mention.type]) for mention in patch.add])
     scores = np.array([support[mention.type, mention.spans] for mention in patch.add]).round(
         _DIGITS
     )

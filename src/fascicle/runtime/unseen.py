@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, int_array
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.mention import Span
@@ -88,7 +88,7 @@ class UnseenStretches:
 def _unknown_words(pieces: Pieces, unknown: int | None) -> Ints:
     """Returns the numbers of the units whose only piece is the unknown token."""
     if unknown is None or not len(pieces.first):
-        return np.zeros(0, dtype=np.int64)
+        return int_array([])
     sizes = np.bincount(pieces.unit_of[pieces.unit_of >= 0], minlength=len(pieces.first))
     return np.flatnonzero((pieces.ids[pieces.first] == unknown) & (sizes == 1))
 

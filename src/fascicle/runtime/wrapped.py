@@ -89,7 +89,8 @@ class WrappedPredictor(Annotator):
     @property
     def own(self) -> tuple[str, ...]:
         """Sources of a user's own names, see `OwnNamesPredictor`."""
-        return _own_of(self._predictor)
+        inner = self._predictor
+        return inner.own if isinstance(inner, WrappedPredictor) else ()
 
     def before_links(self) -> Self:
         """Returns the same predictor with longer mentions beside own names, until links decide
@@ -108,10 +109,6 @@ class WrappedPredictor(Annotator):
         attribute.
         """
         return self._predictor.manifest  # type: ignore[attr-defined]
-
-
-def _own_of(predictor: Annotator) -> tuple[str, ...]:
-    return predictor.own if isinstance(predictor, WrappedPredictor) else ()
 
 
 class PluggedPredictor(Annotator):

@@ -19,7 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, int_array
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import Source, read_lines
@@ -350,7 +350,7 @@ class WordReader:
             spans += [(start + offset, end + offset) for start, end in words]
             offset += len(text) + 1
             spans.append((offset - 1, offset - 1))
-        starts, ends = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+        starts, ends = int_array(spans).reshape(-1, 2).T
         whole = np.ones(len(rows), dtype=bool)
         return TokenArrays(starts, ends, np.array(rows, dtype=np.int32), whole, whole, forms)
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, int_array
 from fascicle.core.document import Document, Event, Patch
 from fascicle.core.mention import Link, Mention, Span
 from fascicle.core.stream import portions
@@ -165,7 +165,7 @@ class _Opened:
         """Yields the names of keys that are looked for, each with the place of its key among the
         rows.
         """
-        places, terms = self.pack.active.of_key_rows(np.array(rows, dtype=np.int64))
+        places, terms = self.pack.active.of_key_rows(int_array(rows))
         concepts = self.pack.active.concept[terms].astype(np.int64)
         types = map(self.pack.types.__getitem__, self.pack.type_rows[concepts].tolist())
         columns = (places.tolist(), self.pack.short_terms(terms), types, concepts.tolist())

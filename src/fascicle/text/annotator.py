@@ -25,7 +25,7 @@ from typing import Literal, Self, cast, overload
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, int_array
 from fascicle.core.document import Document, Mention, Patch, TextInput, to_document
 from fascicle.core.progress import track
 from fascicle.core.stream import annotate, stream
@@ -386,7 +386,7 @@ def document_words(document: Document, rules: str) -> Ints:
         InputError: this release has no such segmenter.
     """
     words = document.words if document.words is not None else segmenter(rules).words(document.text)
-    return np.array(words, dtype=np.int64).reshape(-1, 2)
+    return int_array(words).reshape(-1, 2)
 
 
 def map_to_words(mentions: Sequence[Mention], words: Ints, *, types: Sequence[str]) -> WordMentions:

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Floats, Floats32, Ints
+from fascicle.core.arrays import Floats, Floats32, Ints, int_array
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.settings.base import Natural, Positive
@@ -82,7 +82,7 @@ def count_cooccurrence(
 
 def _flatten(texts: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
     """Returns the words of all texts in one row, and the number of the text of each."""
-    ids = np.array([number for text in texts for number in text], dtype=np.int64)
+    ids = int_array([number for text in texts for number in text])
     return ids, np.repeat(np.arange(len(texts)), [len(text) for text in texts])
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, int_array
 from fascicle.core.document import Document
 
 PATTERNS: Final = (
@@ -57,7 +57,7 @@ def case_patterns(text: str, spans: Ints) -> NDArray[np.int64]:
         Indices in ``PATTERNS``, ``[u]``.
     """
     if not len(spans):
-        return np.zeros(0, dtype=np.int64)
+        return int_array([])
     kinds = _kinds(text)
     upper, lower, uncased, digits = _count_kinds(kinds, spans)
     letters = upper + lower + uncased
@@ -200,7 +200,7 @@ class UnitInputs(msgspec.Struct, frozen=True, kw_only=True):
 
     def moved(self, by: int) -> UnitInputs:
         """Returns a copy with matches shifted by an offset, for a part of a longer text."""
-        return replace(self, matches=self.matches + np.array([by, by, 0], dtype=np.int64))
+        return replace(self, matches=self.matches + int_array([by, by, 0]))
 
     def first(self, units: int) -> UnitInputs:
         """Returns a copy for the first units only."""
@@ -235,7 +235,7 @@ def compute_unit_inputs(
         [(name.start, name.end, number[kind]) for name in names for kind in name.types]
         for names in names
     )
-    matches = [np.array(of_one, dtype=np.int64).reshape(-1, 3) for of_one in rows]
+    matches = [int_array(of_one).reshape(-1, 3) for of_one in rows]
     inputs: list[UnitInputs] = []
     for part in _portions(documents):
         rows_of = _rows_of_each(

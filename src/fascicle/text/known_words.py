@@ -15,7 +15,7 @@ from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, lengths_of
 
 _PLAIN: Final = re.compile(r"[\t\n\r -~]*+")
 # punctuation is cut off, each character for itself
@@ -51,7 +51,7 @@ class KnownWords:
             new = self._learn([word for word, cut in zip(words, cuts, strict=True) if cut is None])
             cuts = [cut or new[word] for word, cut in zip(words, cuts, strict=True)]
         pieces, ranges = zip(*cuts, strict=True) if cuts else ((), ())
-        counts = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
+        counts = lengths_of(pieces)
         starts = np.repeat(_word_starts(text), counts)
         ids = np.fromiter(chain.from_iterable(pieces), dtype=np.int64, count=len(starts))
         edges = np.fromiter(chain.from_iterable(ranges), dtype=np.int64, count=2 * len(starts))

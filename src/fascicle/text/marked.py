@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, int_array
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Fragments, Span
 from fascicle.core.wording import has_letters, plural
@@ -343,10 +343,8 @@ def tokenise_types(
     return TypeTexts(
         ids=padded["input_ids"],
         mask=padded["attention_mask"],
-        place=np.array(places, dtype=np.int64),
-        counts=np.array(
-            [sum(text.type == name for text in texts) for name in types], dtype=np.int64
-        ),
+        place=int_array(places),
+        counts=int_array([sum(text.type == name for text in texts) for name in types]),
         at_rest=FEWEST_INSTANCES if settings.type_view == "instances" else 1,
     )
 

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from tokenizers import AddedToken, Encoding, Tokenizer
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, int_array
 from fascicle.core.document import Document
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span
@@ -149,7 +149,7 @@ class PieceTokenizer:
             if token.special
         }
         vocabulary = set(self._tokenizer.get_vocab(with_added_tokens=True).values())
-        return np.array(sorted(vocabulary - special), dtype=np.int64)
+        return int_array(sorted(vocabulary - special))
 
     def with_tokens(self, tokens: Sequence[str]) -> PieceTokenizer:
         """Returns a copy with more special tokens, which are never read from a text, only inserted
@@ -195,8 +195,8 @@ class PieceTokenizer:
         ]
 
     def _ranges(self, encoding: Encoding) -> tuple[Ints, Ints]:
-        ids = np.array(encoding.ids, dtype=np.int64)
-        offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        ids = int_array(encoding.ids)
+        offsets = int_array(encoding.offsets).reshape(-1, 2)
         if self._blanks:
             # A blank that is not in the text has the range of the following character, which is of
             # the next piece.
@@ -206,8 +206,8 @@ class PieceTokenizer:
 
 
 def _with_begins(encoding: Encoding) -> tuple[Ints, Bools]:
-    words = np.array([-1 if word is None else word for word in encoding.word_ids], dtype=np.int64)
-    return np.array(encoding.ids, dtype=np.int64), np.diff(words, prepend=-2) != 0
+    words = int_array([-1 if word is None else word for word in encoding.word_ids])
+    return int_array(encoding.ids), np.diff(words, prepend=-2) != 0
 
 
 def encode_documents(
@@ -255,16 +255,16 @@ def _assemble(
     words_by: Segmenter | None,
 ) -> Pieces:
     ids = np.concatenate([np.zeros(0, np.int64), *(own for own, _ in parts)])
-    counts = np.array([len(own) for own, _ in parts], dtype=np.int64)
+    counts = int_array([len(own) for own, _ in parts])
     ends = np.cumsum(counts)
-    starts = np.repeat(np.array([start for start, _ in sentences], dtype=np.int64), counts)
+    starts = np.repeat(int_array([start for start, _ in sentences]), counts)
     spans = np.concatenate([_no_ranges(), *(ranges for _, ranges in parts)]) + starts[:, None]
     spans = _without_edge_spaces(spans, document.text)
     if words_by is None:
         unit_of, first, units = piece_units(spans)
     else:
         words = document.words if document.words is not None else words_by.words(document.text)
-        unit_of, first, units = _align(spans, np.array(words, dtype=np.int64).reshape(-1, 2))
+        unit_of, first, units = _align(spans, int_array(words).reshape(-1, 2))
     return Pieces(
         ids=ids,
         spans=spans,

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Ints, unique_values
+from fascicle.core.arrays import Ints, int_array, unique_values
 from fascicle.core.document import Mention, Relation
 from fascicle.core.mention import AMBIGUOUS, Span
 from fascicle.settings.recipes.relations import PairSettings
@@ -68,8 +68,8 @@ def list_pairs(
     paired = [mention for mention, own in with_ends if own]
     ends = [own for _, own in with_ends if own]
     names = settings.of_mentions
-    kinds = np.array([names.index(mention.type) for mention in paired], dtype=np.int64)
-    numbers = np.array([sentence_number(sentences, m.start) for m in paired], dtype=np.int64)
+    kinds = int_array([names.index(mention.type) for mention in paired])
+    numbers = int_array([sentence_number(sentences, m.start) for m in paired])
     near, left_out = _near(kinds, numbers, settings)
     times = Counter(chain.from_iterable(ends))  # in the order of the text
     rank = {end: at for at, end in enumerate(times)}
@@ -87,7 +87,7 @@ def list_pairs(
 def _counts(statements: Sequence[tuple[End, End]], times: Mapping[End, int]) -> Ints:
     """Returns how many mentions both ends of each statement have, ``[S, 2]``."""
     counts = [times[end] for ends in statements for end in ends]
-    return np.array(counts, dtype=np.int64).reshape(-1, 2)
+    return int_array(counts).reshape(-1, 2)
 
 
 def _statements(
@@ -113,7 +113,7 @@ def _statements(
                 straight = (kinds[i], rank[a]) < (kinds[j], rank[b])
                 order.append((a, b) if straight else (b, a))
             rows.append((i, j, at) if order[at][0] == a else (j, i, at))
-    return np.array(rows, dtype=np.int64).reshape(-1, 3), tuple(order)
+    return int_array(rows).reshape(-1, 3), tuple(order)
 
 
 def _distinct(mentions: Sequence[Mention], settings: PairSettings) -> Iterator[Mention]:
@@ -248,7 +248,7 @@ def _passage(
         pieces=pieces,
         windows=list(windows),
         ranges=ranges[used],
-        kinds=np.array(kinds, dtype=np.int64),
+        kinds=int_array(kinds),
         rows=np.concatenate([places, rows[:, 2:]], axis=1),
         distance=pairs.distance[paired],
         counts=pairs.counts[paired],

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, int_array
 from fascicle.core.document import Mention
 from fascicle.core.mention import Span
 from fascicle.text.pieces import Pieces
@@ -199,7 +199,7 @@ def align(
             reason = refused or reason
         if reason:
             losses[reason] += 1
-    table = np.array(sorted(targets.rows), dtype=np.int64).reshape(-1, 4)
+    table = int_array(sorted(targets.rows)).reshape(-1, 4)
     spans, exact = table[:, :3], table[:, 3] > 0
     if not limits.separates:
         losses["touching"] += int((_touching(spans, segment_of) & exact).sum())
@@ -221,7 +221,7 @@ def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: HeadLimits)
     """
     if not ranges:
         return NONE_UNKNOWN
-    borders = np.array(ranges, dtype=np.int64)
+    borders = int_array(ranges)
     start = np.searchsorted(pieces.units[:, 1], borders[:, 0], side="right")
     end = np.searchsorted(pieces.units[:, 0], borders[:, 1], side="left")
     units = np.stack([start, end], axis=1)[start < end].astype(np.int64)

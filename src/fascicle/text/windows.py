@@ -24,7 +24,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from fascicle.core.arrays import Bools, Floats32, Ints
+from fascicle.core.arrays import Bools, Floats32, Ints, int_array
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.inputs import UnitInputs
 from fascicle.text.pieces import Pieces, PieceTokenizer
@@ -106,9 +106,7 @@ def make_windows(
     segments = list(_segments(pieces.sentences, unit=unit, capacity=capacity))
     reach = np.maximum.accumulate(last_pieces(pieces)) + 1
     result: list[Window] = []
-    borders = np.searchsorted(
-        pieces.first, np.array(segments, dtype=np.int64).reshape(-1, 2)
-    ).tolist()
+    borders = np.searchsorted(pieces.first, int_array(segments).reshape(-1, 2)).tolist()
     for segment, units in zip(segments, borders, strict=True):
         result.extend(
             _cut(
@@ -411,7 +409,7 @@ def collate(
     """
     prefix, suffix = tokenizer.prefix, tokenizer.suffix
     length = max(w.pieces[1] - w.pieces[0] for w in windows) + len(prefix) + len(suffix)
-    counts = np.array([w.units[1] - w.units[0] for w in windows], dtype=np.int64)
+    counts = int_array([w.units[1] - w.units[0] for w in windows])
     batch = _empty_batch(counts, length, pad=tokenizer.pad)
     for row, window in enumerate(windows):
         pieces = documents[window.document]

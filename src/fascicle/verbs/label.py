@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from fascicle.core.arrays import int_array
 from fascicle.core.progress import progress
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import plural
@@ -202,8 +203,8 @@ def read_label_facts(path: str | os.PathLike[str]) -> LabelFacts:
             end = entry
             break
         kind, value = (
-            np.array(entry.tag, dtype=np.int64) // width,
-            np.array(entry.value, dtype=np.int64),
+            int_array(entry.tag) // width,
+            int_array(entry.value),
         )
         tagged += np.bincount(kind[value >= HARD], minlength=len(tagged))
         np.add.at(steps, kind, value % HARD)

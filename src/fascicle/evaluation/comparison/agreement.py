@@ -32,7 +32,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fascicle.core.arrays import Floats, Ints
+from fascicle.core.arrays import Floats, Ints, int_array
 from fascicle.core.document import Document, Identity, Mention, identities
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.layout import WordLayout
@@ -347,7 +347,7 @@ def _labels(layout: WordLayout, mentions: Sequence[Mention]) -> list[_Label]:
 
 def _sets(pairs: Sequence[tuple[set[Any], ...]], *, empty: str) -> _Series:
     """Sizes of the two sets of each document and of what they share."""
-    counts = np.array([(len(a), len(b), len(a & b)) for a, b in pairs], dtype=np.int64)
+    counts = int_array([(len(a), len(b), len(a & b)) for a, b in pairs])
     return _Series(counts=counts, measure=_f1, empty=empty)
 
 
@@ -377,7 +377,7 @@ def _alpha_series(marks_by_document: Sequence[tuple[list[bool], ...]]) -> _Serie
     whole = math.lcm(*(len(several) - 1 for several in marks_by_document))
     counts = np.zeros((len(marks_by_document), 3), dtype=np.int64)
     for row, several in zip(counts, marks_by_document, strict=True):
-        sides, marks = len(several), np.array(several, dtype=np.int64).sum(axis=0)
+        sides, marks = len(several), int_array(several).sum(axis=0)
         row[:] = (
             sides * len(marks),
             marks.sum(),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, int_array
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.evaluation.uncertainty.intervals import (
@@ -395,7 +395,7 @@ def make_cells(gold: System, systems: Sequence[System], *, allow_missing: bool =
 def _cells(votes: Votes, documents: tuple[str, ...], missing: dict[str, tuple[str, ...]]) -> Cells:
     patterns, cell = np.unique(votes.predicted, axis=0, return_inverse=True)
     places = {identifier: place for place, identifier in enumerate(documents)}
-    order = np.array([places[identifier] for identifier in votes.documents], dtype=np.int64)
+    order = int_array([places[identifier] for identifier in votes.documents])
     names = [votes.entries[at].type for at in votes.bounds[:-1].tolist()]
     types = {name: number for number, name in enumerate(sorted(set(names)))}
     return Cells(
@@ -405,7 +405,7 @@ def _cells(votes: Votes, documents: tuple[str, ...], missing: dict[str, tuple[st
         predicted=patterns[:, 1:],
         gold=patterns[:, 0],
         document=order[votes.document],
-        type=np.array([types[name] for name in names], dtype=np.int64),
+        type=int_array([types[name] for name in names]),
         cell=cell.reshape(-1).astype(np.int64),
         missing=missing,
         duplicates=votes.duplicates,

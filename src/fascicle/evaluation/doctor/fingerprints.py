@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, int_array
 
 Hashes = NDArray[np.uint64]
 _SHINGLE: Final = 3  # words
@@ -178,7 +178,7 @@ class NearIndex:
         self._threshold = threshold
         self._most = self._budget = _MOST + 4 * len(sets) if most is None else most
         self.skipped = 0
-        self._sizes = np.array([len(s) for s in sets], dtype=np.int64)
+        self._sizes = int_array([len(s) for s in sets])
         flat = np.concatenate(sets) if sets else np.zeros(0, dtype=np.uint64)
         self._known, inverse, counts = np.unique(flat, return_inverse=True, return_counts=True)
         self._place = np.empty(len(self._known), dtype=np.int64)
@@ -250,7 +250,7 @@ class NearIndex:
             self._members[self._starts[p] : self._starts[p + 1]] for p in first[first >= 0].tolist()
         ]
         if not members_by_place:
-            return np.zeros(0, dtype=np.int64)
+            return int_array([])
         members: Ints = np.unique(np.concatenate(members_by_place))
         numerator, denominator = self._threshold.as_integer_ratio()
         sizes = self._sizes[members]

@@ -35,15 +35,13 @@ def add_rules(table: RowTable, systems: Sequence[SystemPart]) -> None:
     """Adds micro F1 of each system under each rule of matching."""
     best = {}
     for rule in RULES:
-        best[rule] = best_value(_micro_f1(system, rule) for system in systems)
+        best[rule] = best_value(
+            system["scores"]["rules"][rule]["micro"]["f1"] for system in systems
+        )
     for system in systems:
         rules = system["scores"]["rules"]
         cells = (table.share(rules[rule]["micro"], "f1", best=best[rule]) for rule in RULES)
         table.add(table.name(system["name"]), *cells)
-
-
-def _micro_f1(system: SystemPart, rule: str) -> float | None:
-    return system["scores"]["rules"][rule]["micro"]["f1"]
 
 
 def types_of(systems: Iterable[SystemPart]) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from fascicle.core.arrays import Floats, Ints
+from fascicle.core.arrays import Floats, Ints, int_array
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.scores import ZERO_RULES, Counts, Scores
 
@@ -262,7 +262,7 @@ def count_table(scores: Scores, *, resamples: int, level: float) -> Ints:
 
 def count_rows(counts: Iterable[Counts]) -> Ints:
     """Returns true positives, false positives and false negatives, ``[n, 3]``."""
-    return np.array([(part.tp, part.fp, part.fn) for part in counts], dtype=np.int64).reshape(-1, 3)
+    return int_array([(part.tp, part.fp, part.fn) for part in counts]).reshape(-1, 3)
 
 
 def _type_tables(scores: Scores) -> dict[str, tuple[Ints, Ints]]:
@@ -272,7 +272,7 @@ def _type_tables(scores: Scores) -> dict[str, tuple[Ints, Ints]]:
     places = {identifier: place for place, identifier in enumerate(scores.by_document)}
     tables = {}
     for name, parts in scores.by_document_type.items():
-        documents = np.array([places[identifier] for identifier in parts], dtype=np.int64)
+        documents = int_array([places[identifier] for identifier in parts])
         tables[name] = documents, count_rows(parts.values())
     return tables
 

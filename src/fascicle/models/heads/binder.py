@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, int_array
 from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import Basis, Head, evaluation_mode
 from fascicle.models.nn.contrast import (
@@ -281,7 +281,7 @@ class BinderHead(Head):
         the index.
         """
         whole = [(0, np.iinfo(np.int32).max, UNKNOWN - 1 - kind) for kind in types]
-        return np.concatenate([gold, np.array(whole, dtype=np.int64).reshape(-1, 3)])
+        return np.concatenate([gold, int_array(whole).reshape(-1, 3)])
 
     def targets(
         self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator

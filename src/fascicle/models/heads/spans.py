@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, int_array
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.models.nn.losses import SETS, set_code
 from fascicle.models.nn.spans import (
@@ -80,7 +80,7 @@ class SpanClassifier(Head):
         """Adds a row for the whole document: a span that is no mention may be of these types,
         see ``nn.losses``.
         """
-        return np.concatenate([gold, np.array([(0, 0, set_code(types))], dtype=np.int64)])
+        return np.concatenate([gold, int_array([(0, 0, set_code(types))])])
 
     def targets(
         self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator

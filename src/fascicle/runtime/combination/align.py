@@ -25,7 +25,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, int_array
 from fascicle.core.document import Event, Mention
 from fascicle.core.mention import Fragments
 from fascicle.core.wording import plural
@@ -126,7 +126,7 @@ def align(systems: Sequence[System], *, missing: Missing = "auto", least: int = 
     return Votes(
         systems=tuple(system.name for system in systems),
         documents=documents,
-        document=np.array(table.document, dtype=np.int64),
+        document=int_array(table.document),
         predicted=table.predicted(len(systems)),
         voters=voters,
         entries=entries,
@@ -182,13 +182,13 @@ class _Table:
     def predicted(self, systems: int) -> Bools:
         """Returns which systems predicted each mention, ``[M, S]``."""
         predicted = np.zeros((len(self.document), systems), dtype=np.bool_)
-        rows = np.array(self.rows, dtype=np.int64)
-        predicted[rows, np.array(self.columns, dtype=np.int64)] = True
+        rows = int_array(self.rows)
+        predicted[rows, int_array(self.columns)] = True
         return predicted
 
     def sorted_entries(self) -> tuple[tuple[Mention, ...], Ints]:
         """Returns the entries by mention and system, and the first entry of each mention."""
-        rows = np.array(self.rows, dtype=np.int64)
+        rows = int_array(self.rows)
         order = np.argsort(rows, kind="stable")
         bounds = np.searchsorted(rows[order], np.arange(len(self.document) + 1))
         return tuple(self.entries[at] for at in order.tolist()), bounds

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from fascicle.core.arrays import Floats, Floats32, Ints
+from fascicle.core.arrays import Floats, Floats32, Ints, int_array
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.errors import ModelError
@@ -125,7 +125,7 @@ def _place(
         if span is not None and not reason:
             spans.append(span)
         reasons.append(reason)
-    return MentionsInUnits(spans=np.array(spans, dtype=np.int64).reshape(-1, 2), reasons=reasons)
+    return MentionsInUnits(spans=int_array(spans).reshape(-1, 2), reasons=reasons)
 
 
 class _TagProber:

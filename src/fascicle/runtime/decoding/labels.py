@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Floats, Ints
+from fascicle.core.arrays import Floats, Ints, lengths_of
 from fascicle.core.tags import TagScheme
 from fascicle.runtime.decoding.chains import geometric_mean
-from fascicle.runtime.decoding.tagger import Repair, divide_by_text, lengths_of, tag_runs
+from fascicle.runtime.decoding.tagger import Repair, divide_by_text, tag_runs
 
 
 def decode_labels(

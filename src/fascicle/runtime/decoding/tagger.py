@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, int_array, lengths_of
 from fascicle.core.tags import TagScheme
 from fascicle.runtime.decoding.chains import (
     ChainScores,
@@ -94,12 +94,7 @@ def split_spans(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Float
         parts = [(a + 1, b, kind) for a, b in pairwise(borders) if a + 1 < b]
         pieces += parts
         owners += [number] * len(parts)
-    return np.array(pieces, dtype=np.int64).reshape(-1, 3), scores[np.array(owners, dtype=np.int64)]
-
-
-def lengths_of(texts: Sequence[NDArray[Any]]) -> Ints:
-    """Returns the units of each text."""
-    return np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    return int_array(pieces).reshape(-1, 3), scores[int_array(owners)]
 
 
 def divide_by_text(

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Ints, Ints32, unique_values
+from fascicle.core.arrays import Ints, Ints32, int_array, lengths_of, unique_values
 from fascicle.terms.keys.characters import (
     BLANK,
     SIGN,
@@ -52,7 +52,7 @@ def code_points(texts: Sequence[str]) -> Ints32:
     if len(texts) == 1:
         return _points(texts[0])
     points = _points(" ".join(texts)).copy()
-    ends = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)) + 1) - 1
+    ends = np.cumsum(lengths_of(texts) + 1) - 1
     points[ends[:-1]] = BARRIER
     return points
 
@@ -111,7 +111,7 @@ class Folder:
     def _expand(self, codes: Ints32, special: Ints, rows: Ints32) -> _Codes:
         """Replaces characters that fold to several characters, or to none."""
         parts = [self._rows[row - 1] for row in rows.tolist()]
-        lengths = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
+        lengths = lengths_of(parts)
         counts = np.ones(len(codes), dtype=np.int64)
         counts[special] = lengths
         starts = np.repeat(np.arange(len(codes), dtype=np.int64), counts)
@@ -144,8 +144,8 @@ def _fold_slowly(points: Ints32) -> _Codes:
         ends += (before + 1 + at for at in part.ends)
     return _Codes(
         np.array(codes, dtype=np.int32),
-        np.array(starts, dtype=np.int64),
-        np.array(ends, dtype=np.int64),
+        int_array(starts),
+        int_array(ends),
     )
 
 
@@ -240,7 +240,7 @@ class Forms:
         self.starts.append(0)
         self.row(BREAK)
         self.numerals = {self.row(text): self.row(single_numeral(text)) for text in "ivx"}
-        self.numbered = np.array(sorted(self.row(word) for word in NUMBERED), dtype=np.int64)
+        self.numbered = int_array(sorted(self.row(word) for word in NUMBERED))
         self.owner = self.row(OWNER)
         self.s = self.row("s")
 

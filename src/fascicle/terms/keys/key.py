@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Ints, Ints32
+from fascicle.core.arrays import Bools, Ints, Ints32, int_array
 from fascicle.errors import UsageError
 from fascicle.terms.keys.characters import BLANK, DIGIT, LETTER, SIGN, fold
 from fascicle.terms.keys.forms import (
@@ -256,7 +256,7 @@ class TokenReader:
 def _runs(codes: Ints32) -> tuple[Ints, Ints, Bools]:
     """Returns where runs start and end, and which are signs."""
     if not len(codes):
-        none = np.zeros(0, dtype=np.int64)
+        none = int_array([])
         return none, none, np.zeros(0, dtype=bool)
     groups = (codes & GROUP).astype(np.uint8)
     new = (groups[1:] != groups[:-1]) | (groups[1:] == SIGN)

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, lengths_of
 from fascicle.errors import InputError
 
 Array = NDArray[Any]
@@ -93,10 +93,7 @@ class StringsWriter:
             InputError: there are more bytes than a pack can hold.
         """
         waiting, self._waiting = self._waiting, []
-        ends = (
-            np.cumsum(np.fromiter(map(len, waiting), dtype=np.int64, count=len(waiting)))
-            + self._end
-        )
+        ends = np.cumsum(lengths_of(waiting)) + self._end
         if len(ends):
             self._end = int(ends[-1])
         if self._end > _MOST:
@@ -183,7 +180,7 @@ class Strings:
         """Returns whether the string of each row equals the given string, byte by byte."""
         starts = self.offsets[rows].astype(np.int64)
         lengths = self.offsets[rows + 1].astype(np.int64) - starts
-        equal: Bools = lengths == np.fromiter(map(len, queries), dtype=np.int64, count=len(queries))
+        equal: Bools = lengths == lengths_of(queries)
         candidates = np.flatnonzero(equal)
         lengths = lengths[candidates]
         if not lengths.sum():

@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, int_array
 from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.errors import InputError
 from fascicle.terms.pack import layout
@@ -386,7 +386,7 @@ def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Int
     """Returns child and parent of each edge between concepts of the pack, sorted by child and
     parent.
     """
-    edges_by_chunk = [np.empty(0, dtype=np.int64)]
+    edges_by_chunk = [int_array([])]
     for rows in row_chunks(len(parents)):
         above = lookup.find(parents.take(rows))
         present = above >= 0

@@ -14,7 +14,7 @@ from typing import Self
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Ints, unique_values
+from fascicle.core.arrays import Ints, int_array, unique_values
 from fascicle.core.document import Event, link_event
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Link
@@ -430,7 +430,7 @@ class Pack:
 
     def _reach(self, edges: Lists, row: int) -> Ints:
         visited = np.zeros(len(self), dtype=np.bool_)
-        front = np.array([row], dtype=np.int64)
+        front = int_array([row])
         while len(front):
             visited[front] = True
             front = unique_values(edges.take(front)[1])

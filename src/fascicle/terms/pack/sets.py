@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, int_array
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import row_chunks, write_array
 from fascicle.terms.pack.pack import Pack, References
@@ -164,9 +164,7 @@ def _pair(concept: int, other: int) -> tuple[int, int]:
 def _vocabulary_ranks(pack: Pack) -> Ints:
     """Returns the vocabulary of each concept, as its place in `vocabulary_order`."""
     place = {name: at for at, name in enumerate(vocabulary_order(pack))}
-    ranks: Ints = np.array([place[name] for name in pack.prefixes], dtype=np.int64)[
-        pack.prefix_rows
-    ]
+    ranks: Ints = int_array([place[name] for name in pack.prefixes])[pack.prefix_rows]
     return ranks
 
 
@@ -175,9 +173,7 @@ def vocabulary_order(pack: Pack) -> tuple[str, ...]:
     the first source.
     """
     names, numbers = pack.prefixes, pack.prefix_rows
-    first = np.array([min(one, default=0) for one in pack.manifest.sets], dtype=np.int64)[
-        pack.set_rows
-    ]
+    first = int_array([min(one, default=0) for one in pack.manifest.sets])[pack.set_rows]
     earliest = np.full(len(names), len(pack.manifest.sources), dtype=np.int64)
     np.minimum.at(earliest, numbers, first)
     stated = [one for one in pack.manifest.vocabularies or () if one in names]
@@ -221,12 +217,11 @@ def _label_edges(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
 def _stated_edges(pack: Pack, vocabularies: Ints) -> Ints:
     """Returns edges that the sources state: concept, other, evidence, and whether it is sure."""
     unequal = _stated_pairs(pack, *UNEQUAL)
-    table = np.array(
+    table = int_array(
         [
             (row, other, evidence, evidence == MATCH or _pair(row, other) not in unequal)
             for row, other, evidence in find_edges(pack, _matches)
-        ],
-        dtype=np.int64,
+        ]
     ).reshape(-1, 4)
     rows, targets = table[:, 0], table[:, 1]
     # A concept that several of one vocabulary refer to is mostly above all of them.

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Bools
+from fascicle.core.arrays import Bools, int_array
 from fascicle.core.document import Document
 from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.core.wording import plural
@@ -161,7 +161,7 @@ def _parts(pack: Pack, surface: str) -> Iterator[ExplainedParts]:
         return
     names = table.find(TokenReader().read([surface]), [document]).get(0, [])
     for name, _ in choose_composed(surface, names, Edges(document, RULES_1)):
-        _, rows = pack.active.of_key_rows(np.array(name.rows, dtype=np.int64))
+        _, rows = pack.active.of_key_rows(int_array(name.rows))
         yield ExplainedParts(
             quality=surface[slice(*name.quality)],
             entity=surface[slice(*name.entity)],

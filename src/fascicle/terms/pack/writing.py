@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints, unique_values
+from fascicle.core.arrays import Bools, Floats, Ints, int_array, unique_values
 from fascicle.core.pairs import join_pairs, split_pairs
 from fascicle.errors import InputError
 from fascicle.terms.keys.characters import CasePolicy, cased_letters
@@ -271,9 +271,7 @@ def _with_cases(flags: Array, cases: Array) -> Array:
 def _own_case(cases: list[str]) -> Ints:
     """Returns a number for each spelling of a name, equal for equal ones."""
     numbers: dict[str, int] = {}
-    return np.array(
-        [numbers.setdefault(spelling, len(numbers)) for spelling in cases], dtype=np.int64
-    )
+    return int_array([numbers.setdefault(spelling, len(numbers)) for spelling in cases])
 
 
 def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floats:

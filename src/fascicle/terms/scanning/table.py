@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Bools, Ints, int_array
 from fascicle.errors import FormatError
 from fascicle.terms.keys.forms import Hashes, token_hash
 from fascicle.terms.keys.key import NORMALISER, TokenArrays
@@ -289,4 +289,4 @@ def _ranges(starts: Ints, counts: Ints) -> Ints:
 
 
 def _concatenate(parts: list[Ints]) -> Ints:
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    return np.concatenate(parts) if parts else int_array([])

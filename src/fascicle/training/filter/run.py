@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import torch
 
-from fascicle.core.arrays import Ints
+from fascicle.core.arrays import Ints, int_array
 from fascicle.core.files.atomic import rewritable_folder
 from fascicle.core.wording import plural
 from fascicle.errors import RecipeError
@@ -275,9 +274,7 @@ def _inputs(
     start, end = manifest.marker_ids
     form = InputForm(start=start, end=end, max_length=reading.max_length)
     labels = [int(example.correct) for examples in groups for example in examples]
-    return encode_candidates(candidates, fresh.tokenizer, form=form), np.array(
-        labels, dtype=np.int64
-    )
+    return encode_candidates(candidates, fresh.tokenizer, form=form), int_array(labels)
 
 
 def _data_facts(recipe: FilterRecipe, sources: _Sources) -> dict[str, dict[str, Any]]:

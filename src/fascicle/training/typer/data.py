@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints, int_array
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import Span
 from fascicle.errors import InputError
@@ -229,7 +229,7 @@ def _count_nothing(
     never are one.
     """
     strings = np.zeros(len(text.tokens), dtype=np.int64)  # number of the string at each place
-    empty = np.zeros(0, dtype=np.int64)
+    empty = int_array([])
     starts, widths = [empty], [empty]
     for size in range(1, min(width, len(text.tokens)) + 1):
         strings = text.number_strings(strings, size)
@@ -319,7 +319,7 @@ def _first_and_count(grams: Ints, mask: Bools) -> Iterator[tuple[int, int]]:
 def _gather(counts: Counter[_Taught], classes: int) -> TrainingSpans:
     rows_of_spans = sorted({rows for rows, _ in counts})
     distinct = {rows: place for place, rows in enumerate(rows_of_spans)}
-    lengths = np.array(list(map(len, distinct)), dtype=np.int64)
+    lengths = int_array(list(map(len, distinct)))
     table = np.full((len(distinct), int(lengths.max())), -1, dtype=np.int64)
     weights = np.zeros((len(distinct), classes))
     for rows, place in distinct.items():

@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from fascicle.core.arrays import int_array
 from fascicle.core.document import Mention
 from fascicle.core.mention import Span, fragments_contain, overlapping_mentions
 from fascicle.core.wording import plural
@@ -126,9 +127,7 @@ def inside_word(item: CheckedDocument) -> Iterator[Hit]:
     """Mentions of which a fragment begins or ends inside a word."""
     if not item.mentions or not len(item.words):
         return
-    borders = np.array(
-        [border for m in item.mentions for span in m.spans for border in span], dtype=np.int64
-    )
+    borders = int_array([border for m in item.mentions for span in m.spans for border in span])
     # the last word that begins before the border
     before = np.searchsorted(item.words[:, 0], borders) - 1
     inside = (before >= 0) & (borders < item.words[before, 1])
