@@ -69,6 +69,14 @@ def test_several_systems_are_named(files: dict[str, Path]) -> None:
     assert {row["system"] for row in result.table()} == {"full", "half"}
     with pytest.raises(UsageError, match=r"name one of full, half in \[\]"):
         _ = result.f1
+    for types in ("Disease", ["Disease"], {"Disease": "Disease"}):
+        chosen = fascicle.evaluate(files["gold"], files["half"], types=types)
+        assert [row["type"] for row in chosen.table()] == ["Disease", "micro"]
+        assert chosen.recall == 0.5
+        compared = fascicle.compare(files["gold"], [files["full"], files["half"]], types=types)
+        assert compared.table()[1]["recall"] == 0.5
+    with pytest.raises(UsageError, match="a type without a name"):
+        fascicle.evaluate(files["gold"], files["half"], types="")
     with pytest.raises(UsageError, match="there is no system 'third'; there are full, half"):
         _ = result["third"]
 

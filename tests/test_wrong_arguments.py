@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fascicle
@@ -73,7 +74,7 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
             "link": [NONE, LIST],
             "ontology": [""],
             "types": [NONE, LIST],
-            "careful": [LIST],
+            "careful": [LIST, ""],
             "only": [LIST, ""],
             "threshold": [{}, 0.5],
             "ends": [NONE],
@@ -97,14 +98,14 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
         {
             "systems": [LIST],
             "models": [LIST],
-            "types": [LIST, {}],
+            "types": [LIST, {}, ""],
             "settings": [NONE],
             "events": [NONE],
         },
     ),
     "evaluate": (
         {"gold": "none.tsv", "predictions": "none.tsv"},
-        {"predictions": [LIST], "events": [NONE], "types": [LIST, {}], "map": [""]},
+        {"predictions": [LIST], "events": [NONE], "types": [LIST, {}, ""], "map": [""]},
     ),
     "evaluate_links": (
         {"gold": "none.tsv", "predictions": "none.tsv"},
@@ -517,3 +518,8 @@ def test_what_the_error_of_a_reader_tells_can_be_given(tmp_path: Path) -> None:
     assert [mention.text for mention in document] == ["Bonn"]
     (listed,) = fascicle.read(path, options=JsonlOptions(fields=list(fields)))  # type: ignore[arg-type]
     assert listed == document
+
+
+def test_an_object_that_compares_as_an_array_is_no_file() -> None:
+    with pytest.raises(UsageError, match=r"^gold must be a name or path"):
+        fascicle.evaluate(np.zeros(2), [DOCUMENT])  # type: ignore[arg-type]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,7 +104,9 @@ def test_texts_pairs_and_documents_may_be_mixed() -> None:
     assert found[2].meta == {"year": "2020"}
 
 
-@pytest.mark.parametrize("bad", [3, ("id", 3), ("a", "b", "c"), None, b"x", "a\ud800"])
+@pytest.mark.parametrize(
+    "bad", [3, ("id", 3), ("a", "b", "c"), None, b"x", "a\ud800", float("nan")]
+)
 def test_what_is_no_text_is_named_by_its_place(bad: object) -> None:
     given = ["x", bad, "x"]
     with pytest.raises(InputError, match=r"number 2|text-2"):
@@ -258,6 +262,30 @@ def test_every_annotator_is_a_step_and_a_predictor() -> None:
     (document,) = texts(1)
     assert finder.run([document]) == finder.predict([document])
     assert finder.gives <= set(PARTS)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), ("id", np.float64("nan"))])
+def test_a_missing_text_is_called_so(missing: Any) -> None:
+    with pytest.raises(InputError, match=r"^number 2 is missing \((None|nan)\); leave such"):
+        list(Finder().stream(["nan", missing]))
+
+
+def test_a_data_frame_is_not_taken_for_the_names_of_its_columns() -> None:
+    class Frame(list[Any]):
+        columns = ("id", "text")
+
+    for call in (Finder().stream, Finder(), Finder().annotate):
+        with pytest.raises(UsageError, match=r'one Frame was given.*frame\["text"\]'):
+            list(call(Frame(["id", "text"])))
+
+
+def test_rows_with_names_are_pairs() -> None:
+    identified = namedtuple("identified", ["id", "text"])  # as itertuples() of pandas gives them
+    (document,) = Finder().stream([identified(11, "one")])
+    assert (document.id, document.text) == ("11", "one")
+    dated = namedtuple("dated", ["text", "year"])
+    (document,) = Finder().stream([dated("one", "2020")])
+    assert (document.id, document.text) == ("text-1", "one")
 
 
 def test_numbers_are_ids() -> None:

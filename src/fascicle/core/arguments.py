@@ -240,7 +240,8 @@ def _fits(value: object, hint: Any) -> bool:
     if hint is Any:
         return True
     if origin in (Union, types.UnionType):
-        return not (value == "" and _names_a_file(hint)) and any(
+        empty = isinstance(value, str) and not value
+        return not (empty and _names_a_file(hint)) and any(
             _fits(value, part) for part in get_args(hint)
         )
     if origin is Annotated:

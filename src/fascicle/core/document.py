@@ -480,6 +480,9 @@ def merge_origins(origins: Iterable[str]) -> tuple[str, ...]:
 TextInput = str | tuple[str | int, str] | Document  # a number as id: the index of a data frame
 
 
+_MISSING: Final = ("None", "nan", "NaT", "<NA>")  # in a data frame
+
+
 def to_document(source: TextInput, number: int) -> Document:
     """Returns a document made from a text, from a pair of an id and a text, or from an object of
     another tool.
@@ -489,10 +492,12 @@ def to_document(source: TextInput, number: int) -> Document:
     """
     if isinstance(source, Document):
         return source
-    text = getattr(source, "text", source)  # a Doc of spaCy, a Sentence of flair
-    pair: Any = (f"text-{number}", text) if isinstance(text, str) else source
-    is_pair = isinstance(pair, tuple) and len(pair) == 2
-    if not (is_pair and isinstance(pair[0], str | Integral) and isinstance(pair[1], str)):
+    text = getattr(source, "text", source)  # a Doc of spaCy, a Sentence of flair, a named tuple
+    is_pair = isinstance(source, tuple) and len(source) == 2 and text in (source, source[1])
+    pair: Any = source if is_pair else (f"text-{number}", text)
+    if str(pair[1]) in _MISSING and not isinstance(pair[1], str):
+        raise InputError(f"number {number} is missing ({pair[1]}); leave such texts out")
+    if not (isinstance(pair[0], str | Integral) and isinstance(pair[1], str)):
         message = (
             f"number {number} is of the type {type(source).__name__}; give texts, pairs "
             "(id, text) or Documents"

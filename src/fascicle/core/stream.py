@@ -163,6 +163,7 @@ def annotate(
         InputError: an item is no text.
     """
     check_argument(texts, Iterable, name="texts", means="a text, or a list or stream of texts")
+    _refuse_frame(texts)
     inputs = [texts] if isinstance(texts, str) else texts
     results = stream(predict, map(_text, inputs), source=source)
     return results if isinstance(texts, Iterator) else list(results)
@@ -235,6 +236,7 @@ def to_documents(
         UsageError: one text or document, or an object that is no collection.
         InputError: an item is no text, pair or document.
     """
+    _refuse_frame(texts)
     if isinstance(texts, str | bytes | Document | Mapping) or not isinstance(texts, Iterable):
         raise UsageError(
             "documents must be a list or stream of texts, pairs (id, text) or Documents; one "
@@ -250,6 +252,15 @@ def to_documents(
             aside(error)
         else:
             yield document
+
+
+def _refuse_frame(texts: object) -> None:
+    """Refuses a data frame, whose items are the names of its columns."""
+    if hasattr(texts, "columns"):
+        raise UsageError(
+            f"documents must be texts; one {type(texts).__name__} was given: give its column of "
+            'texts, such as frame["text"], or zip(frame["id"], frame["text"])'
+        )
 
 
 def _prepared(document: Document, sources: tuple[str, ...]) -> Document:

@@ -51,6 +51,11 @@ class AgreedPredictor(WrappedPredictor):
         return f"confirm {', '.join(sorted(self._types))} by {self._second.name}"
 
     @property
+    def apart(self) -> tuple[str, ...]:
+        """Types that the predictor keeps apart."""
+        return self._predictor.apart
+
+    @property
     def fingerprint(self) -> str:
         """Fingerprints of both, and the types."""
         own = f"{sorted(self._types)} by {self._second.fingerprint}"

@@ -126,7 +126,7 @@ def annotate(  # noqa: PLR0913 - as users say it
     link: Paths | None = "auto",
     ontology: str = "",
     types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
-    careful: Sequence[str] = (),
+    careful: str | Sequence[str] = (),
     only: str | Sequence[str] = (),
     threshold: Share | Mapping[str, Share] = 0.0,
     ends: Ends | None = None,

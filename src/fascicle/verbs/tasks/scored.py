@@ -16,7 +16,7 @@ from fascicle.runtime.combination.align import System
 from fascicle.runtime.combination.type_names import TypeMap, rename_system
 
 THE_GOLD: Final = "the gold"  # the system of this name in a map
-Types = Mapping[str, str] | Iterable[str]
+Types = str | Mapping[str, str] | Iterable[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,12 +107,14 @@ def scored_types(given: Types) -> ScoredTypes:
     """Returns the requested types.
 
     Args:
-        given: types of the gold, or type of the gold -> its name in the systems; empty for all.
+        given: one or several types of the gold, or type of the gold -> its name in the systems; an
+            empty list for all.
 
     Raises:
         UsageError: an empty name.
     """
-    names = dict(given) if isinstance(given, Mapping) else {name: name for name in given}
+    several = [given] if isinstance(given, str) else given
+    names = dict(several) if isinstance(several, Mapping) else {name: name for name in several}
     if not all(names) or not all(names.values()):
         raise UsageError("a type without a name was given; give names, or GOLDNAME=NAME")
     return ScoredTypes(names=names)
