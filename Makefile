@@ -60,10 +60,10 @@ house: $(VENV)/.dev
 	$(BIN)/python -m tests.density
 
 # Other programs, as they are installed from the registry; none of them gets into the environment of development.
-interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/medspacy/.made $(INTEROP)/gliner/.made $(INTEROP)/openapi/.made $(INTEROP)/kgx/.made
+interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/medspacy/.made $(INTEROP)/gliner/.made $(INTEROP)/openapi/.made $(INTEROP)/kgx/.made $(INTEROP)/spark/.made
 	FASCICLE_INTEROP=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. LABEL_STUDIO=$(abspath $(INTEROP))/label-studio/bin/label-studio \
 		$(INTEROP)/tools/bin/python -m pytest -p no:cacheprovider -c tests/interop/pytest.ini tests/interop
-	for program in medspacy:spacy_step gliner:gliner_step openapi:openapi kgx:kgx label-studio:label_studio_commands; do \
+	for program in medspacy:spacy_step gliner:gliner_step openapi:openapi kgx:kgx spark:spark label-studio:label_studio_commands; do \
 		FASCICLE_INTEROP=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. LABEL_STUDIO=$(abspath $(INTEROP))/label-studio/bin/label-studio \
 			$(INTEROP)/$${program%:*}/bin/python -m pytest -p no:cacheprovider \
 			-c tests/interop/pytest.ini tests/interop/test_$${program#*:}.py || exit 1; done
