@@ -228,6 +228,61 @@ def test_raised_text_in_brackets_belongs_to_the_name(
     assert answer(f"We measured {name} in human patients.", name, kind) == curie
 
 
+# Everyday names; the concepts are those of the vocabulary's own heading or record.
+@SHIPPED
+@pytest.mark.parametrize(
+    ("name", "kind", "curie"),
+    [
+        ("HK-2", "CellLine", "cellosaurus:CVCL_0302"),
+        ("LX-2", "CellLine", "cellosaurus:CVCL_5792"),
+        ("AGS", "CellLine", "cellosaurus:CVCL_0139"),
+        ("T24", "CellLine", "cellosaurus:CVCL_0554"),
+        ("NIH/3T3", "CellLine", "cellosaurus:CVCL_0594"),
+        ("C4-2", "CellLine", "cellosaurus:CVCL_4782"),
+        ("PC12", "CellLine", "cellosaurus:CVCL_0481"),
+        ("MG132", "Chemical", "MESH:C072553"),
+        ("LY294002", "Chemical", "MESH:C085911"),
+        ("SB203580", "Chemical", "MESH:C093642"),
+        ("trichostatin A", "Chemical", "MESH:C012589"),
+        ("CCl4", "Chemical", "MESH:D002251"),
+        ("H2SO4", "Chemical", "MESH:C033158"),
+        ("BPA", "Chemical", "MESH:C006780"),
+        ("benzo[a]pyrene", "Chemical", "MESH:D001564"),
+        ("CDDP", "Chemical", "MESH:D002945"),
+        ("BCG", "Species", "NCBITaxon:33892"),
+        ("Clostridioides difficile", "Species", "NCBITaxon:1496"),
+        ("A. muciniphila", "Species", "NCBITaxon:239935"),
+        ("M. pneumoniae", "Species", "NCBITaxon:2104"),
+        ("EV71", "Species", "NCBITaxon:39054"),
+        ("DENV-2", "Species", "NCBITaxon:11060"),
+        ("DKD", "Disease", "MESH:D003928"),
+        ("IgAN", "Disease", "MESH:D005922"),
+        ("SNHL", "Disease", "MESH:D006319"),
+        ("PCa", "Disease", "MESH:D011471"),
+        ("DILI", "Disease", "MESH:D056486"),
+        ("satellite cells", "CellType", "CL:0000594"),
+        ("Th17", "CellType", "CL:0000899"),
+        ("ILC2s", "CellType", "CL:0001069"),
+        ("hippocampus", "Anatomy", "UBERON:0002421"),
+        ("HIF-1", "Gene", "NCBIGene:3091"),
+        ("Drp1", "Gene", "NCBIGene:10059"),
+        ("MDR1", "Gene", "NCBIGene:5243"),
+        ("RORγt", "Gene", "NCBIGene:6097"),
+    ],
+)
+def test_everyday_names_have_their_concept(
+    found: LinkerWithPacks, name: str, kind: str, curie: str
+) -> None:
+    assert answer(f"We studied {name} in human patients.", name, kind) == curie
+
+
+@SHIPPED
+@pytest.mark.parametrize("name", ["T24", "AGS", "HK-2", "TSA", "PR", "OK", "CTL"])
+def test_names_for_linking_alone_are_not_looked_for(name: str) -> None:
+    types = {mention.type for mention in fascicle.load("basic")(f"The {name} was high.")}
+    assert types.isdisjoint({"CellLine", "CellType", "Chemical"})
+
+
 def answer(text: str, words: str, kind: str) -> str:
     start = text.index(words)
     mention = Mention(((start, start + len(words)),), kind)

@@ -34,6 +34,8 @@ def looks_at(rule: CurationRule, row: NameRow) -> bool:
     same = rule.surface == row.surface
     if rule.action == "block":
         same = not rule.surface or rule.surface.casefold() == row.surface.casefold()
+    if rule.action == "ner_off" and not rule.surface:
+        same = True
     own_source = rule.source in ("", row.source) or rule.action == "add"
     own_concept = rule.concept in ("", row.concept) or rule.action == "prefer"
     return same and own_source and own_concept
@@ -91,11 +93,10 @@ def rules(draw: st.DrawFn) -> list[CurationRule]:
         concept = draw(
             st.sampled_from(CONCEPTS if action in ("add", "prefer") else ("", *CONCEPTS))
         )
-        surface = draw(
-            st.sampled_from((*SURFACES, "") if action == "block" and concept else SURFACES)
-        )
         case = draw(st.sampled_from(CASES)) if action in ("case", "add") else ""
         source = draw(st.sampled_from(("", *SOURCES)))
+        alone = (action == "block" and concept) or (action == "ner_off" and source)
+        surface = draw(st.sampled_from((*SURFACES, "") if alone else SURFACES))
         found.append(
             CurationRule(
                 action=action,

@@ -128,11 +128,14 @@ class FeatureExtractor:
         means.
 
         Hardly ever is it meant at all, or the concept is one of the 300,000 supplementary records
-        of MeSH: ``DA`` is dopamine, and not alpha-aspartylalanine. A label is what is meant.
+        of MeSH: ``DA`` is dopamine, and not alpha-aspartylalanine. A label, or what a rule prefers,
+        is meant.
         """
         units, owners = candidates.units, candidates.owners
         is_undefined = np.array([_is_undefined(unit) for unit in units], dtype=np.bool_)
-        is_rare = is_undefined[owners] & ~candidates.labels
+        flags = self.pack.active.flags[candidates.terms]
+        is_preferred = (candidates.terms >= 0) & (flags & layout.PREFERRED > 0)
+        is_rare = is_undefined[owners] & ~candidates.labels & ~is_preferred
         rows = np.flatnonzero(is_rare)
         sums = np.bincount(owners, weights=candidates.priors, minlength=len(units))
         is_rare[rows] = (sums[owners[rows]] < _RARE) | have_prefix(

@@ -223,7 +223,20 @@ class CandidateMerger:
         counting[self.families.strangers(candidates)] = False
         counting[self._loose_supplementary(candidates)] = False
         counting[self._less_usual_genes(candidates)] = False
+        counting[self._looser(candidates)] = False
         return counting
+
+    def _looser(self, candidates: Candidates) -> Bools:
+        """Returns which concepts without a species have the name only in another spelling, where a
+        rule prefers one that has it as written: ``C4-2`` is not C-4-II.
+        """
+        is_written = (candidates.terms >= 0) & (candidates.tiers == EXACT)
+        is_written &= candidates.distance == ITSELF
+        is_preferred = is_written & (self._pack.active.flags[candidates.terms] & PREFERRED > 0)
+        beside = np.isin(candidates.owners, candidates.owners[is_preferred])
+        beside &= self._pack.taxon_rows[candidates.concepts] == 0
+        looser: Bools = beside & (candidates.tiers > FOLDED)
+        return looser
 
     def _less_usual_genes(self, candidates: Candidates) -> Ints:
         """Returns genes that have the name as an alias, where a rule prefers another gene of their

@@ -13,7 +13,8 @@ note``. The actions:
 - ``block``: no surface with the same key is a name, wherever it is from; without a surface: the
   concept has no names.
 
-An empty ``source`` or ``concept``, or ``*``, is any. ``drop``, ``ner_off``, ``add`` and ``block``
+An empty ``source`` or ``concept``, or ``*``, is any. ``ner_off`` without a surface is about all
+names of its source. ``drop``, ``ner_off``, ``add`` and ``block``
 decide whether a name exists: of those that fit a name the last one counts. ``case`` and ``prefer``
 are decided apart from it.
 """
@@ -53,7 +54,7 @@ class CurationRule(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         action: what it does.
-        surface: of the names, exactly; empty only for ``block``.
+        surface: of the names, exactly; empty only for ``block`` and ``ner_off``.
         source: of the names; empty for any.
         concept: CURIE; empty for any.
         case: policy of ``case`` and ``add``.
@@ -178,8 +179,12 @@ def _find_fault(rule: CurationRule) -> str:
         return f"the surface {rule.surface!r} is not a name"
     if _BREAK.search(rule.source + rule.note):
         return "source and note are cells of a table; leave out tabs and line breaks"
-    if not rule.surface and (rule.action != "block" or not rule.concept):
-        return f"{rule.action} needs a surface; only block may have a concept alone"
+    alone = {"block": rule.concept, "ner_off": rule.source}.get(rule.action)
+    if not rule.surface and not alone:
+        return (
+            f"{rule.action} needs a surface; only block may have a concept alone, and ner_off a "
+            "source alone"
+        )
     if rule.action in ("add", "prefer") and not rule.concept:
         return f"{rule.action} needs a concept"
     if rule.case and rule.action not in ("case", "add"):
@@ -239,13 +244,15 @@ class Curation:
         self._by_surface: defaultdict[str, list[int]] = defaultdict(list)
         self._by_key: defaultdict[str, list[int]] = defaultdict(list)
         self._by_concept: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_source: defaultdict[str, list[int]] = defaultdict(list)
         for number, rule in enumerate(self.rules):
-            if rule.action != "block":
-                self._by_surface[rule.surface].append(number)
-            elif rule.surface:
+            if not rule.surface:
+                alone = self._by_concept if rule.action == "block" else self._by_source
+                alone[rule.concept if rule.action == "block" else rule.source].append(number)
+            elif rule.action == "block":
                 self._by_key[key(rule.surface)].append(number)
             else:
-                self._by_concept[rule.concept].append(number)
+                self._by_surface[rule.surface].append(number)
 
     def decide(
         self,
@@ -281,7 +288,11 @@ class Curation:
         """Returns the numbers of the rules that are about a name, in order; a ``prefer`` is
         about all concepts.
         """
-        near = [*self._by_surface.get(row.surface, ()), *self._by_concept.get(row.concept, ())]
+        near = [
+            *self._by_surface.get(row.surface, ()),
+            *self._by_concept.get(row.concept, ()),
+            *self._by_source.get(row.source, ()),
+        ]
         if self._by_key:
             near += self._by_key.get(self._key(row.surface), ())
         return sorted(number for number in near if _fits(self.rules[number], row))
@@ -479,7 +490,7 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[RuleProblem]:
         ):
             continue
         gone = without
-        what = f"{rule.place}: {rule.action} {rule.surface or rule.concept!r}"
+        what = f"{rule.place}: {rule.action} {rule.surface or rule.concept or rule.source!r}"
         if looked[number] and rule.action != "add":
             message = f"{what} changes nothing, for other rules decide; remove it"
             yield RuleProblem(number, "overruled", message)

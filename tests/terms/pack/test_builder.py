@@ -321,6 +321,26 @@ def test_rules_of_curation(tmp_path: Path) -> None:
     assert pack.manifest.counts["rules of curation that decide nothing"] == 1
 
 
+def test_names_for_linking_alone_share_among_themselves(tmp_path: Path) -> None:
+    gene = ConceptRecord(curie="X:1", type="Gene", names=(Name("T24", "label"),))
+    line = ConceptRecord(curie="Y:1", type="CellLine", names=(Name("T24", "label"),))
+    other = ConceptRecord(curie="Y:2", type="CellLine", names=(Name("T24", "exact"),))
+    sources = [
+        PackSource(SourceFacts(name="genes"), lambda: iter([gene])),
+        PackSource(SourceFacts(name="lines"), lambda: iter([line, other])),
+    ]
+    rules = curated(CurationRule(action="ner_off", source="lines"))
+    build(sources, BuildSettings(name="both"), tmp_path / "both", parts=rules)
+    pack = Pack.open(tmp_path / "both", normaliser=NORMALISER)
+    verify(pack)
+    (first,), (one,), (two,) = (pack.names(curie) for curie in ("X:1", "Y:1", "Y:2"))
+    assert (first.off, one.off, two.off) == (False, True, True)
+    assert one.rule == "ner_off lines"
+    # three letters and digits are meant with 0.6; in a text, all three concepts may be
+    assert first.prior == pytest.approx(0.6 / 2.9)
+    assert (one.prior, two.prior) == pytest.approx((0.6 / 1.9, 0.6 * 0.9 / 1.9))
+
+
 def test_an_alias_is_careful_unless_another_gene_has_it_as_its_label(tmp_path: Path) -> None:
     label, alias, family = Name("SSB", "label"), Name("SSB", "exact"), Name("HDL", "exact")
     records = (

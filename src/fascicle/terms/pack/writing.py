@@ -45,6 +45,7 @@ _PACK_TAIL: Final = Struct(">IBBHBI").pack  # the same fields
 _SHOWN_LABEL: Final = 128  # a flag of names on their way: the label that is shown for the concept
 _LABEL: Final = NAME_KINDS.index("label")
 _WEIGHTS: Final = tuple(WEIGHTS[kind] for kind in NAME_KINDS)
+_ALMOST_NOTHING: Final = 1e-9  # weight of a name that takes no share
 _ANY_CASE: Final = -1
 OnProgress = Callable[[str, int], None]
 
@@ -224,12 +225,23 @@ class _SortedNames:
         return styles
 
     def shares(self, surfaces: list[str], flags: Array) -> Floats:
-        """Returns the share of the concept of each name among those of its key."""
+        """Returns the share of the concept of each name among those of its key.
+
+        Names for linking alone are compared where the type is known: they share among themselves,
+        so that the genes of a name take nothing from the cell line.
+        """
         own_case = _own_case([cased_letters(surface) for surface in surfaces])[self.of_surface]
         own_case[(flags & layout.CASE) < CasePolicy.exact] = _ANY_CASE
         weights = np.array(_WEIGHTS)[self.numbers["kind"]]
         weights *= np.where(self._preferred, PREFERRED, 1.0)
-        return _shares(self.of_key, self.numbers["concept"].astype(np.int64), weights, own_case)
+        concepts = self.numbers["concept"].astype(np.int64)
+        is_off = (flags & layout.OFF) > 0
+        of_off = np.where(is_off, weights, _ALMOST_NOTHING)
+        return np.where(
+            is_off,
+            _shares(self.of_key, concepts, of_off, own_case),
+            _shares(self.of_key, concepts, weights, own_case),
+        )
 
 
 def _by_whole_keys(spill: SortedSpill) -> Iterator[list[bytes]]:
