@@ -16,7 +16,7 @@ import pytest
 from fascicle.core.files import intact
 from fascicle.core.files.intact import check_files
 from fascicle.errors import FascicleError, ModelError
-from fascicle.loading import check_settings, load, read_manifest
+from fascicle.loading import load, read_manifest
 from fascicle.runtime.places import find_model, path_to_load
 from fascicle.settings.folders import shipped, vocabularies
 from fascicle.settings.folders.described import FILTER, TYPER
@@ -266,9 +266,6 @@ def test_the_path_of_a_folder_that_is_called_like_a_shipped_model(
         ({"case": "lower"}, "case must be 'auto', 'exact' or 'any'"),
     ],
 )
-def test_settings_are_checked_before_anything_is_opened(
-    arguments: dict[str, Any], sentence: str
-) -> None:
+def test_wrong_arguments_of_load_are_named(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(FascicleError, match=sentence):
-        check_settings({"model": "biomed", "also": [], **arguments})
-    check_settings({"model": "biomed", "also": []})
+        load(**arguments)

@@ -5,7 +5,6 @@ Only this module knows both the runtime and, through lazy imports, torch models.
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import fascicle.plugins as plugins
-from fascicle.core.arguments import Paths, check_call, to_path_list, validate_arguments
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.files.intact import check_files
 from fascicle.errors import ModelError, RecipeError, UsageError
 from fascicle.networks import load_filter as load_filter
@@ -189,25 +188,6 @@ def to_choices(  # noqa: PLR0913
         relations="" if relations is None else os.fspath(relations),
         **others,
     )
-
-
-def check_settings(arguments: Mapping[str, Any]) -> None:
-    """Checks arguments of `load` as far as possible before anything is opened.
-
-    Args:
-        arguments: by their names, with ``model`` and ``also``.
-
-    Raises:
-        UsageError: a value that is not allowed, or own names that are none.
-        ModelError: there is no such model.
-    """
-    function, model = inspect.unwrap(load), arguments["model"]
-    check_call(function, inspect.signature(function), **arguments)
-    if not (
-        pack_folders(model) or is_dictionary(model) or is_plugin(model) or split_zero_shot(model)
-    ):
-        _ = is_checkpoint(model) or find_model(model)
-    _check_own_names(to_path_list(arguments["also"], name="also"))
 
 
 def open_model(

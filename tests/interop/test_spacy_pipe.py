@@ -175,7 +175,7 @@ def test_documents_survive_a_file() -> None:
 
 
 def test_a_saved_pipeline_is_loaded_and_answers_alike(tmp_path: Path) -> None:
-    nlp = pipeline(only=["Chemical"])
+    nlp = pipeline(only="Chemical")
     nlp.to_disk(tmp_path / "saved")
     again = spacy.load(tmp_path / "saved")
     assert [again(text).to_json() for text in TEXTS] == [nlp(text).to_json() for text in TEXTS]
@@ -234,6 +234,14 @@ def test_the_page_for_users_of_spacy(capsys: pytest.CaptureFixture[str]) -> None
         ({"model": "biomedd"}, "there is no model 'biomedd'; did you mean 'biomed'"),
         ({"threshold": 2}, "threshold must be a number from 0.0 to 1.0"),
         ({"also": ["gone.tsv"]}, r"gone\.tsv \(there is no such file\)"),
+        ({"only": "Nothing"}, "does not look for the type 'Nothing'"),
+        ({"link": "nope"}, "there is no linker at nope"),
+        ({"links": False, "link": "basic"}, "leave out link and ontology"),
+        ({"ontology": "NOPE"}, "NOPE"),
+        ({"assertions": "none.toml"}, "none.toml"),
+        ({"relations": "none"}, "none"),
+        ({"types": "none.toml"}, "types"),
+        ({"nested": True}, "nested is for term packs"),
     ],
 )
 def test_settings_are_checked_when_the_component_is_added(

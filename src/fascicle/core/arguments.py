@@ -71,35 +71,17 @@ def validate_arguments(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        check_call(function, signature, *args, **kwargs)
+        try:
+            arguments = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            names = ", ".join(signature.parameters)
+            raise TypeError(f"{function.__name__}() {error}; its arguments are {names}") from None
+        hints = _hints(function)
+        for name, value in arguments.items():
+            _check(value, hints[name], name)
         return function(*args, **kwargs)
 
     return call
-
-
-def check_call(
-    function: Callable[..., Any], signature: inspect.Signature, *args: Any, **kwargs: Any
-) -> None:
-    """Checks arguments as `validate_arguments` does, without a call.
-
-    Args:
-        function: see there.
-        signature: of the function.
-        args: arguments without names.
-        kwargs: arguments with names.
-
-    Raises:
-        TypeError: an argument that the function does not have, or lacks.
-        UsageError: an argument that does not fit.
-    """
-    hints = _hints(function)
-    try:
-        arguments = signature.bind(*args, **kwargs).arguments
-    except TypeError as error:
-        names = ", ".join(signature.parameters)
-        raise TypeError(f"{function.__name__}() {error}; its arguments are {names}") from None
-    for name, value in arguments.items():
-        _check(value, hints[name], name)
 
 
 def collect_paths(several: Iterable[str | os.PathLike[str]], *, name: str) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from spacy.util import minibatch
 
 from fascicle.core import codec
 from fascicle.core.document import Document, TextMention
-from fascicle.core.lazy import cached_property
 from fascicle.core.mention import AMBIGUOUS, link_text
 from fascicle.errors import ModelError
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 _NAME: Final = "fascicle"
 _FILE: Final = "fascicle.json"
 _NIL: Final = "NIL"  # as spaCy's own linker writes it
-_Settings = dict[str, Any]
 
 
 class _Component:
@@ -42,36 +40,16 @@ class _Component:
     def __init__(
         self,
         name: str,
-        settings: _Settings,
+        model: "Annotator",
         *,
         spans_key: str,
         set_ents: bool,
         overwrite_ents: bool,
     ) -> None:
-        """Takes the arguments of `fascicle.load`; the model is opened with the first text, in
-        each process.
-        """
-        self.name, self._settings = name, settings
+        """Takes the open model, which opens again in other processes."""
+        self.name, self.model = name, model
         self._spans_key, self._set_ents, self._overwrite = spans_key, set_ents, overwrite_ents
-        self._saved = ""  # fingerprint of the model that a pipeline was saved with
         self._handle: Callable[..., None] | None = None
-
-    @cached_property
-    def model(self) -> "Annotator":
-        """The predictor.
-
-        Raises:
-            ModelError: it is another one than that with which the pipeline was saved.
-        """
-        from fascicle.loading import load  # late: spaCy loads this module for every pipeline
-
-        model = load(**self._settings)
-        if self._saved not in ("", model.fingerprint):
-            raise ModelError(
-                f"the pipeline was saved with another {model.name} than the one that is here, "
-                "which gives other answers; put that one back, or make the pipeline again"
-            )
-        return model
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -111,9 +89,16 @@ class _Component:
         return json.dumps({"fingerprint": self.model.fingerprint}).encode()
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "_Component":
-        """Requires the model of `to_bytes`; returns the component itself."""
-        self._saved = json.loads(data)["fingerprint"]
-        self.__dict__.pop("model", None)
+        """Requires the model of `to_bytes`; returns the component itself.
+
+        Raises:
+            ModelError: it is another one.
+        """
+        if json.loads(data)["fingerprint"] != self.model.fingerprint:
+            raise ModelError(
+                f"the pipeline was saved with another {self.model.name} than the one that is here, "
+                "which gives other answers; put that one back, or make the pipeline again"
+            )
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -124,10 +109,6 @@ class _Component:
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "_Component":
         """Reads what `to_disk` wrote; returns the component itself."""
         return self.from_bytes((Path(path) / _FILE).read_bytes())
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leaves the open model out: another process opens it for itself."""
-        return {name: value for name, value in self.__dict__.items() if name != "model"}
 
     def _mark(self, doc: Doc, document: Document) -> Doc:
         spans = [(mention, _span(doc, mention, number)) for number, mention in enumerate(document)]
@@ -211,7 +192,7 @@ def create(
     set_ents: bool,
     overwrite_ents: bool,
 ) -> _Component:
-    """Makes the component; the settings without an explanation are those of `fascicle.load`.
+    """Makes the component and opens its model.
 
     Args:
         nlp: the pipeline.
@@ -236,29 +217,28 @@ def create(
         set_ents: also set ``doc.ents``.
         overwrite_ents: replace entities of earlier components that overlap.
     """
-    settings: _Settings = {
-        "model": model,
-        "also": also,
-        "case": case,
-        "link": link,
-        "ontology": ontology,
-        "careful": careful,
-        "only": only,
-        "threshold": threshold,
-        "threads": threads,
-        "types": types,
-        "ends": ends,
-        "nested": nested,
-        "links": links,
-        "variants": variants,
-        "assertions": assertions,
-        "relations": relations,
-    }
-    from fascicle.loading import check_settings  # late, as above
+    from fascicle.loading import load  # late: spaCy loads this module for every pipeline
 
-    check_settings(settings)
+    opened = load(
+        model,
+        also=also,
+        case=case,
+        link=link,
+        ontology=ontology,
+        careful=careful,
+        only=only,
+        threshold=threshold,
+        threads=threads,
+        types=types,
+        ends=ends,
+        nested=nested,
+        links=links,
+        variants=variants,
+        assertions=assertions,
+        relations=relations,
+    )
     return _Component(
-        name, settings, spans_key=spans_key, set_ents=set_ents, overwrite_ents=overwrite_ents
+        name, opened, spans_key=spans_key, set_ents=set_ents, overwrite_ents=overwrite_ents
     )
 
 
