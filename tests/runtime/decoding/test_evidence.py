@@ -28,6 +28,8 @@ PACK = {
     "SON": "Gene",
     "CLOCK": "Gene",
     "IVD": "Gene",
+    "CCl4": "Gene",  # as Ccl4 of the mouse, in any case
+    "CCL4": "Gene",
 }
 
 
@@ -97,6 +99,8 @@ def found(
         ("blood group A and ABO blood groups", [("ABO", "Gene")], []),
         ("of p.Val600Glu in BRAF", [("Val600Glu", "Gene"), ("BRAF", "Gene")], [("BRAF", "Gene")]),
         ("in SOCl2 at", [("SOCl2", "Gene")], [("SOCl2", "Chemical")]),
+        ("mice got CCl4 for", [("CCl4", "Gene")], [("CCl4", "Chemical")]),
+        ("mice without CCL4", [("CCL4", "Gene")], None),
         ("BaF3 cells", [("BaF3", "CellLine")], [("BaF3", "CellLine")]),  # a cell line by the pack
     ],
 )

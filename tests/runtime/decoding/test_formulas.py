@@ -30,6 +30,7 @@ from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
             "Cs2CO3",
             "PPh3",
         ),
+        *("CCl4", "LY294002", "SB-203580", "EGCG", "ABT-737", "H2DCFDA", "5-aza-dC", "2-DG"),
         *(
             "H2SO4",
             "HNO3",

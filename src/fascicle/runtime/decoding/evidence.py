@@ -26,6 +26,8 @@ _WORDS: Final = 3  # before and behind a mention, among which a longer name is s
 _REACH: Final = 60  # characters
 _BREAK: Final = re.compile(r"[()\[\]{};:,/\n]|\.(?=\s|\Z)")
 _WORD: Final = re.compile(r"[^\s/]+")
+# no symbol of a gene is written so: CCl4 is not Ccl4
+_ELEMENTS: Final = re.compile(r"[A-Z].*[A-Z][a-z]")
 _ALLELES: Final = re.compile(r"(?:[ACGT]{1,2}|[ID]{1,2}|[Aa]{2}|[Bb]{2})(?:/(?:[ACGT]{1,2}|[ID]))?")
 _OF_ALLELES: Final = re.compile(
     r"\s*(?:genotype|allele|homozygo|heterozygo|carrier|polymorphism|haplotype)", re.IGNORECASE
@@ -177,11 +179,8 @@ def _without_defined(
 
 def _apply(evidence: Text, patch: Patch, types: Mapping[str, str], source: str) -> Patch:
     mentions = _without_variants(evidence.text, _widen(evidence, types))
-    formulas = [
-        span
-        for span in evidence.formulas
-        if types.get(evidence.text[slice(*span)], _CHEMICAL) == _CHEMICAL
-    ]
+    written = [(span, evidence.text[slice(*span)]) for span in evidence.formulas]
+    formulas = [span for span, name in written if _is_chemical(name, types)]
     name = source or next((mention.source for mention in mentions), "")
     if formulas and name:
         mentions = with_formulas(mentions, formulas, source=name)
@@ -195,6 +194,11 @@ def _apply(evidence: Text, patch: Patch, types: Mapping[str, str], source: str) 
         if mentions == list(patch.add)
         else msgspec.structs.replace(patch, add=in_order(mentions))
     )
+
+
+def _is_chemical(formula: str, types: Mapping[str, str]) -> bool:
+    kind = types.get(formula, _CHEMICAL)
+    return kind == _CHEMICAL or (kind == _GENE and bool(_ELEMENTS.match(formula)))
 
 
 def _around(text: str, span: Span) -> list[Span]:
