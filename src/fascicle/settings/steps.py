@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from msgspec import UNSET, Meta, UnsetType, field
 
 from fascicle.settings.assertion import ENGLISH, Fact
-from fascicle.settings.base import Name, Positive, Settings, Share
+from fascicle.settings.base import Name, Names, Positive, Settings, Share
 from fascicle.settings.choices import Choices
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 
@@ -53,7 +53,7 @@ class RecogniserStep(Choices, frozen=True, kw_only=True):
     """
 
     name: _StepName = ""
-    model: Name | Annotated[tuple[Name, ...], Meta(min_length=1)]
+    model: Name | Names
     threads: Positive = 1
     min_score: Share | UnsetType = UNSET
 
@@ -175,7 +175,7 @@ class CoordinationStep(StepSettings, frozen=True, kw_only=True):
         packs: of the linker, where it does not find them by itself.
     """
 
-    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    sources: Names
     known: KnownNames = "any"
     linker: Name = DEFAULT_LINKER
     packs: tuple[Name, ...] = ()
@@ -209,7 +209,7 @@ class FilterStep(StepSettings, frozen=True, kw_only=True):
     """
 
     filter: Name
-    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    sources: Names
     threads: Positive = 1
 
 
@@ -223,7 +223,7 @@ class TyperStep(StepSettings, frozen=True, kw_only=True):
     """
 
     typer: Name
-    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    sources: Names
     threads: Positive = 1
 
 
@@ -238,7 +238,7 @@ class RelateStep(StepSettings, frozen=True, kw_only=True):
     """
 
     relations: Name
-    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    sources: Names
     threads: Positive = 1
 
 
@@ -321,7 +321,7 @@ class AssertionStep(StepSettings, frozen=True, kw_only=True):
         types: type of mentions -> facts that are looked for; all of the cues for other types.
     """
 
-    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    sources: Names
     cues: Name = ENGLISH
     types: dict[Name, tuple[Fact, ...]] = field(default_factory=dict)
 
@@ -340,7 +340,7 @@ class ChoiceStep(StepSettings, frozen=True, kw_only=True):
         types: type -> what is kept of it; these types compete with no other.
     """
 
-    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    sources: Names
     keep: Keep = "nested"
     types: dict[Name, Keep] = field(default_factory=dict)
 
@@ -361,7 +361,7 @@ class DropStep(StepSettings, frozen=True, kw_only=True):
             means ``"abstract-methods"``, and ``"page=3"`` means sections with this attribute.
     """
 
-    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    sources: Names
     types: tuple[Name, ...] = ()
     facts: tuple[Fact, ...] = ()
     below: Share | None = None
@@ -389,8 +389,8 @@ class PreferStep(StepSettings, frozen=True, kw_only=True):
         types: of mentions that change; all by default.
     """
 
-    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
-    vocabularies: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    sources: Names
+    vocabularies: Names
     types: tuple[Name, ...] = ()
 
 
@@ -428,7 +428,7 @@ class ProcessStep(StepSettings, frozen=True, kw_only=True):
         longest: greatest size of one line of its answer in MiB.
     """
 
-    command: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    command: Names
     seconds: Annotated[float, Meta(gt=0, le=86_400)] = 60.0
     memory: Positive | None = None
     longest: Positive = 64

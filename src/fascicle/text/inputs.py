@@ -61,19 +61,19 @@ def case_patterns(text: str, spans: Ints) -> NDArray[np.int64]:
     kinds = _kinds(text)
     upper, lower, uncased, digits = _count_kinds(kinds, spans)
     letters = upper + lower + uncased
-    rules = (
-        (letters + digits == 0, "signs"),
-        (letters == 0, "digits"),
-        ((digits > 0) & (lower == letters), "lower-digits"),
-        ((digits > 0) & (upper == letters), "capitals-digits"),
-        (digits > 0, "mixed-digits"),
-        (lower == letters, "lower"),
-        (upper == letters, "capitals"),
-        (uncased > 0, "uncased"),
-        ((upper == 1) & _begin_with_capital(kinds, spans), "initial"),
-    )
-    holds, names = zip(*rules, strict=True)
-    patterns = np.select(holds, [_NUMBER[name] for name in names], _NUMBER["mixed"])
+    rules = {  # the first that holds
+        "signs": letters + digits == 0,
+        "digits": letters == 0,
+        "lower-digits": (digits > 0) & (lower == letters),
+        "capitals-digits": (digits > 0) & (upper == letters),
+        "mixed-digits": digits > 0,
+        "lower": lower == letters,
+        "capitals": upper == letters,
+        "uncased": uncased > 0,
+        "initial": (upper == 1) & _begin_with_capital(kinds, spans),
+    }
+    numbers = [_NUMBER[name] for name in rules]
+    patterns = np.select(list(rules.values()), numbers, _NUMBER["mixed"])
     # single letters and Roman numbers are other patterns than words of capitals
     for at in np.flatnonzero(patterns == _NUMBER["capitals"]).tolist():
         if letters[at] == 1:

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from fascicle.settings.base import (
     LARGEST,
     Name,
+    Names,
     Natural,
     Positive,
     Settings,
@@ -21,7 +22,7 @@ from fascicle.settings.base import (
     refuse_duplicates,
 )
 
-_Files = Name | Annotated[tuple[Name, ...], Meta(min_length=1)]
+_Files = Name | Names
 
 
 class CorpusTypes(Settings, frozen=True, kw_only=True):
@@ -155,7 +156,7 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
     weak_labels: Name | UnsetType = UNSET  # not written if unset, see above
     soft: bool | UnsetType = UNSET  # the same
     dev: str = ""
-    annotates: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    annotates: Names
     weight: Annotated[float, Meta(gt=0.0, le=1e3)] = 1.0
 
     def __post_init__(self) -> None:
@@ -242,7 +243,7 @@ class TextSettings(Settings, frozen=True, kw_only=True):
         held_out_pieces: pieces of them that are used at most.
     """
 
-    files: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    files: Names
     format: Name = "auto"
     encoding: Name = "auto"
     shape: Name = "auto"

@@ -17,6 +17,7 @@ from fascicle.settings.base import (
     LARGEST,
     FileName,
     Name,
+    Names,
     Natural,
     Positive,
     RecipeBase,
@@ -52,7 +53,7 @@ class MembersSettings(Settings, frozen=True, kw_only=True):
         last: number of the last epochs.
     """
 
-    dev: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    dev: Names
     train: tuple[Name, ...] = ()
     epochs: Literal["all", "best", "last"] = "all"
     last: Positive = 3

@@ -45,7 +45,7 @@ from fascicle.terms.pack.priors import STYLES
 from fascicle.terms.pack.qualities import write_qualities
 from fascicle.terms.pack.sets import write_sets
 from fascicle.terms.pack.sorting import SortedSpill
-from fascicle.terms.pack.writing import NamesWriter, OnProgress, encode_name
+from fascicle.terms.pack.writing import NameEntry, NamesWriter, OnProgress
 from fascicle.terms.terms import NAME_KINDS
 
 _MIB: Final = 1 << 20
@@ -228,7 +228,7 @@ class _Building:
         self._rules = Numbers[str]("rules of curation", most=layout.NONE, first=[""])
         self._used: set[int] = set()
         self._counts = Counter[str]()
-        self._waiting: list[tuple[str, int, tuple[int, int, int, int, int], bool, str]] = []
+        self._waiting: list[tuple[NameEntry, str]] = []  # with the table of the concept
 
     def run(self) -> PackManifest:
         """Writes all files but the manifest, and returns it without their hashes."""
@@ -274,9 +274,17 @@ class _Building:
             flags, sources, rule = layout.CASE, name.sources, 0
             if self._parts.curation is not None:
                 flags, sources, rule = self._judge(name, concept.curie, self._parts.curation)
-            language, several = self._languages.of(name.language), self._concepts.sets.of(sources)
-            numbers = (language, _KINDS[name.kind], several, flags | style, rule)
-            self._waiting.append((name.surface, row, numbers, name is name_to_show, table))
+            entry = NameEntry(
+                surface=name.surface,
+                concept=row,
+                language=self._languages.of(name.language),
+                kind=_KINDS[name.kind],
+                set=self._concepts.sets.of(sources),
+                flags=flags | style,
+                rule=rule,
+                is_label=name is name_to_show,
+            )
+            self._waiting.append((entry, table))
         if len(self._waiting) >= _TOGETHER:
             self._spill()
         if (row + 1) % _EVERY == 0:
@@ -285,13 +293,13 @@ class _Building:
     def _spill(self) -> None:
         """Computes the keys of the waiting names, and adds the names to the sorter."""
         waiting, self._waiting = self._waiting, []
-        keys = self._parts.keys([surface for surface, *_ in waiting])
-        for key, (surface, concept, numbers, is_label, table) in zip(keys, waiting, strict=True):
+        keys = self._parts.keys([entry.surface for entry, _ in waiting])
+        for key, (entry, table) in zip(keys, waiting, strict=True):
             if not key:
                 self._counts["name without a letter or digit"] += 1
                 continue
-            spill = self._spills[layout.SILENT if numbers[3] & layout.DROPPED else table]
-            spill.add(encode_name(key, surface, concept, numbers, is_label=is_label))
+            spill = self._spills[layout.SILENT if entry.flags & layout.DROPPED else table]
+            spill.add(entry.encode(key))
 
     def _unusable(self, name: MergedName) -> str:
         """Returns why a name cannot be in a pack; empty if it can."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -50,23 +50,38 @@ _ANY_CASE: Final = -1
 OnProgress = Callable[[str, int], None]
 
 
-def encode_name(
-    key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, is_label: bool
-) -> bytes:
-    """Returns a name of a concept as a row to be sorted, for `NamesWriter`.
+class NameEntry(NamedTuple):
+    """Name of a concept on its way to `NamesWriter`.
 
-    Args:
-        key: of the name, without NUL characters.
-        surface: the name, without them too.
+    Attributes:
+        surface: the name, without NUL characters.
         concept: number of the concept.
-        numbers: of language, kind, set of sources, flags and rule.
+        language: number of the language.
+        kind: number in `NAME_KINDS`.
+        set: number of the set of its sources.
+        flags: of `layout`.
+        rule: number of the text of the rules about it.
         is_label: whether it is the label of its concept.
     """
-    language, kind, several, flags, rule = numbers
-    if is_label:
-        flags |= _SHOWN_LABEL
-    tail = _PACK_TAIL(concept, language, kind, several, flags, rule)
-    return b"%b\0%b\0%b" % (key.encode(), surface.encode(), tail)
+
+    surface: str
+    concept: int
+    language: int
+    kind: int
+    set: int
+    flags: int
+    rule: int
+    is_label: bool
+
+    def encode(self, key: str) -> bytes:
+        """Returns a row to be sorted.
+
+        Args:
+            key: of the name, without NUL characters.
+        """
+        flags = self.flags | (_SHOWN_LABEL if self.is_label else 0)
+        tail = _PACK_TAIL(self.concept, self.language, self.kind, self.set, flags, self.rule)
+        return b"%b\0%b\0%b" % (key.encode(), self.surface.encode(), tail)
 
 
 class NamesWriter:
@@ -98,7 +113,7 @@ class NamesWriter:
         """Writes all names.
 
         Args:
-            spill: rows that `encode_name` made.
+            spill: rows of `NameEntry.encode`.
             on_progress: progress callback, called with the number of names written, now and then.
         """
         for rows in _by_whole_keys(spill):
@@ -185,7 +200,7 @@ class _SortedNames:
 
     @classmethod
     def of(cls, rows: list[bytes]) -> _SortedNames:
-        """Takes rows that `encode_name` made apart."""
+        """Takes rows of `NameEntry.encode` apart."""
         keys, surfaces, tails = zip(*[row.split(b"\0", 2) for row in rows], strict=True)
         first_of_key = _firsts(keys)
         first_of_surface = first_of_key | _firsts(surfaces)
