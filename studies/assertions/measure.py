@@ -4,9 +4,9 @@ usage: FASCICLE_DATA=... python -m studies.assertions.measure PYTHON
 
 ``PYTHON`` is of an environment with the packages of ``requirements-peers.txt``. There are two kinds
 of gold. *Sentences*: those of ``tests/text/assertion-mentions.tsv``, by which the cues were
-written; 100 of ``fresh.tsv``, which were drawn from labels, MedQuAD and abstracts and read before
-the rules saw them, and by which the cues were then mended; and 100 of ``fresh-2.tsv``, which were
-drawn and read after that. *Events*: the negations and speculations of
+written; 100 of ``fresh.tsv`` and 100 of ``fresh-2.tsv``, which were drawn from labels, MedQuAD and
+abstracts and read before the rules saw them, and by which the cues were then mended; and 100 of
+``fresh-3.tsv``, which were drawn and read after that. *Events*: the negations and speculations of
 BioNLP, with the trigger of the event as the mention; some of these documents were read when the
 cues for events were written. Writes ``assertions.json``.
 """
@@ -193,7 +193,8 @@ def main() -> None:
             ROOT / "tests" / "text" / "assertion-mentions.tsv"
         ),
         "100 sentences by which they were mended": sentences(HERE / "fresh.tsv"),
-        "100 fresh sentences": sentences(HERE / "fresh-2.tsv"),
+        "100 by which they were mended again": sentences(HERE / "fresh-2.tsv"),
+        "100 fresh sentences": sentences(HERE / "fresh-3.tsv"),
     }
     for corpus in _CORPORA:
         parts[f"events of {corpus}"] = list(events(data / corpus / "standoff.zip"))

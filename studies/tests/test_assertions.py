@@ -39,7 +39,7 @@ def test_scores_are_those_of_all_mentions() -> None:
 
 
 def test_sentences_that_were_read_have_a_mention_each(tmp_path: Path) -> None:
-    for name in ("fresh.tsv", "fresh-2.tsv"):
+    for name in ("fresh.tsv", "fresh-2.tsv", "fresh-3.tsv"):
         texts = sentences(HERE / name)
         assert len(texts) == 100
         assert all(text.text[slice(*text.mentions[0])] for text in texts)
