@@ -71,6 +71,18 @@ def test_equal_reasons_are_told_once_with_their_number() -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", ["record", "row"])
+def test_places_of_records_are_whole(kind: str) -> None:
+    said: list[str] = []
+    account = Account(tell=said.append)
+    for number in (9, 1000):
+        account.reading.aside.add(InputError(f"a b.json, {kind} {number:,}: no text"))
+    account.end()
+    assert said[1:] == [
+        f"2 documents in all for the reason of b.json, {kind} 9, also b.json, {kind} 1,000"
+    ]
+
+
 def test_many_reasons_are_counted_together() -> None:
     said: list[str] = []
     account = Account(tell=said.append)

@@ -17,7 +17,7 @@ from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 _T = TypeVar("_T")
 _COUNTS: Final = ("written", "mentions")
 # what differs in messages of one reason
-_VARIABLE: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\S*[./\d]\S*")
+_VARIABLE: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\S*[./\d]\S*(?:(?<=,) (?:record|row) [\d,]+:)?")
 _REASONS: Final = 20  # that are reported one by one
 _OTHERS: Final = "other reasons"
 _PLACES: Final = 4  # that are named for a reason

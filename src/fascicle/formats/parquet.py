@@ -35,10 +35,13 @@ from fascicle.formats.arrow import (
 )
 from fascicle.formats.handlers import FormatReader, FormatWriter, WriteOne
 from fascicle.formats.losses import EVERYTHING, HeldFields
+from fascicle.formats.parquet_records import read_rows
+from fascicle.formats.records import JsonlOptions
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.sources import DOCUMENTS, MENTIONS, RELATIONS, parquet_tables
 
 _HOLDS: Final = HeldFields(format="Parquet", fields=EVERYTHING - {"changes"})
+_OWN: Final = frozenset({"source", "meta", "ends"})  # one of them in each of our tables
 _BATCH: Final = 64  # rows of documents that are read at once
 _Rows = tuple[list[Row], ...]  # of the documents, the mentions and the relations
 
@@ -203,26 +206,43 @@ def _check_place(path: str, *, overwrite: bool) -> None:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Streams the documents of a folder with the tables, or of one table with all.
+def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of a folder with the tables, of one table with all, or of a table of
+    another program, whose rows are records.
 
     Args:
         source: the folder, or the file.
-        options: none.
+        options: of records.
         report: a document whose rows are not valid is set aside.
 
     Raises:
         InputError: no folder with the tables.
+        UsageError: options, and a table that is not of records.
         FormatError: other columns, or rows that are not in the order of the documents.
         MissingExtraError: pyarrow is not installed.
     """
     import_arrow()
     folder = Path(source.path)
     if folder.is_file():
+        with _table(folder) as file:
+            columns, facts = file.schema_arrow.names, file.schema_arrow.metadata or {}
+        if "document" not in columns or _OWN.isdisjoint(columns):
+            yield from read_rows(_rows(folder), facts, source, options, report)
+            return
+    if options != JsonlOptions():
+        raise UsageError(
+            f"{folder} has the tables of Fascicle, whose columns are known; leave the options of "
+            "records out"
+        )
+    if folder.is_file():
         for row in _rows(folder, ALL):
             with report.aside.one():
                 yield _document(row, row["mentions"] or (), row["relations"] or (), folder=folder)
         return
+    yield from _read_folder(folder, report)
+
+
+def _read_folder(folder: Path, report: ReadReport) -> Iterator[Document]:
     if not (tables := parquet_tables(folder)):
         raise InputError(
             f"{folder} is not a folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder)
@@ -257,26 +277,30 @@ class _Following:
         return rows
 
 
-def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, table: str = "") -> Iterator[dict[str, Any]]:
+    """Yields the rows of one of our tables, or of a table of another program."""
+    schema = schemas()[table] if table else None
+    with _table(path) as file:
+        names = file.schema_arrow.names
+        missing = [field.name for field in schema or () if field.name not in names]
+        if missing:
+            advice = "; name the folder with its tables" * (table == ALL)
+            raise FormatError(
+                f"the table lacks the columns {', '.join(missing)}{advice}", at=str(path)
+            )
+        for batch in file.iter_batches(
+            batch_size=_BATCH * 16 if table in (MENTIONS, RELATIONS) else _BATCH
+        ):
+            yield from (batch.select(schema.names).cast(schema) if schema else batch).to_pylist()
+
+
+@contextmanager
+def _table(path: Path) -> Iterator[Any]:
+    """Opens a file; what is wrong with it is an error about the table."""
     pa = import_arrow()
     try:
         with pa.parquet.ParquetFile(path) as file:
-            missing = [
-                field.name
-                for field in schemas()[table]
-                if field.name not in file.schema_arrow.names
-            ]
-            if missing:
-                advice = "; name the folder with its tables, or convert it to JSON Lines first" * (
-                    table == ALL
-                )
-                raise FormatError(
-                    f"the table lacks the columns {', '.join(missing)}{advice}", at=str(path)
-                )
-            for batch in file.iter_batches(
-                batch_size=_BATCH if table in (DOCUMENTS, ALL) else _BATCH * 16
-            ):
-                yield from batch.select(schemas()[table].names).cast(schemas()[table]).to_pylist()
+            yield file
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise FormatError(
@@ -355,7 +379,7 @@ def _pair(span: Mapping[str, int]) -> Span:
     return span["start"], span["end"]
 
 
-READER: Final = FormatReader(read=read)
+READER: Final = FormatReader(read=read, options=JsonlOptions)
 WRITER: Final = FormatWriter(
     holds=_HOLDS,
     encoder=lambda _: _encode,

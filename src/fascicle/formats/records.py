@@ -4,9 +4,10 @@ corpora.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -96,9 +97,31 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
         FormatError: not JSON, an unknown shape, a record that lacks a field of the shape, or
             annotation that would not be read.
     """
-    for number, group in enumerate(
-        group_by_key(_records(source, options, report), lambda record: record.group), 1
-    ):
+    return read_values(read_records(source), source, options, report)
+
+
+def read_values(
+    values: Iterable[tuple[str, Any]],
+    source: Source,
+    options: JsonlOptions,
+    report: ReadReport,
+    *,
+    names: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Iterator[Document]:
+    """Streams the documents of records, see `read`.
+
+    Args:
+        values: each with its place.
+        source: see `read`.
+        options: see `read`.
+        report: see `read`.
+        names: of tags that are numbers, by the fields of the records.
+
+    Raises:
+        FormatError: see `read`.
+    """
+    records = _records(values, source, options, report, names)
+    for number, group in enumerate(group_by_key(records, lambda record: record.group), 1):
         with report.aside.one():
             yield from_records(raise_first_error(group), source, number, report)
 
@@ -134,13 +157,22 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
 
 
 def _records(
-    source: Source, options: JsonlOptions, report: ReadReport
+    values: Iterable[tuple[str, Any]],
+    source: Source,
+    options: JsonlOptions,
+    report: ReadReport,
+    names: Mapping[str, Sequence[str]],
 ) -> Iterator[Record | InputError]:
     shapes = Shapes(
-        options.shape, options.fields, report=report, path=source.path, labels=options.labels
+        options.shape,
+        options.fields,
+        report=report,
+        path=source.path,
+        labels=options.labels,
+        names=names,
     )
     has_answers = any(field == _ANSWER for field, _ in options.where)
-    for place, value in merge_records(_select(source, options)):
+    for place, value in merge_records(_select(values, options)):
         if isinstance(value, FormatError):
             yield value
         elif not isinstance(value, dict):
@@ -150,11 +182,11 @@ def _records(
             yield _record(value, place, shapes, has_answers=has_answers)
 
 
-def _select(source: Source, options: JsonlOptions) -> Iterator[tuple[str, Any]]:
+def _select(values: Iterable[tuple[str, Any]], options: JsonlOptions) -> Iterator[tuple[str, Any]]:
     """Yields the records that match the conditions of the options, and all values that are not
     objects.
     """
-    for place, value in read_records(source):
+    for place, value in values:
         if not isinstance(value, dict) or all(
             field in value and str(value[field]) == condition for field, condition in options.where
         ):

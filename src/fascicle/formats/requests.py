@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 _OWNERS: Final = (
     (("conll",), ("documents", "columns")),
-    (("records", "label-studio"), ("shape", "labels", "where")),
-    (("records", "label-studio", "table", "xlsx", "webanno", "cas"), ("fields",)),
-    (("conll", "records"), ("bare_tags",)),
+    (("records", "label-studio", "parquet"), ("shape", "labels", "where")),
+    (("records", "label-studio", "parquet", "table", "xlsx", "webanno", "cas"), ("fields",)),
+    (("conll", "records", "parquet"), ("bare_tags",)),
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Event
@@ -99,6 +100,7 @@ class Shapes:
         report: ReadReport,
         path: str,
         labels: str = "",
+        names: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
         """Creates a detector before the first record.
 
@@ -108,8 +110,9 @@ class Shapes:
             report: receives the names of the shapes.
             path: of the file.
             labels: names of tags that are numbers, or a file with these names.
+            names: names of such tags by their field, if the file states them.
         """
-        self._labels = labels
+        self._labels, self._names = labels, names
         self._name, self._changes, self._report, self._path = name, changes, report, path
         self._adjusted: dict[str, JsonShape] = {}
         self._bare = 0  # records without annotation that are not reported yet
@@ -145,9 +148,9 @@ class Shapes:
             names = (
                 label_names(self._labels, field=shape.tags)
                 if self._labels
-                else names_beside(self._path, field=shape.tags)
+                else self._names.get(shape.tags) or names_beside(self._path, field=shape.tags)
             )
-            shape = self._adjusted[name] = replace(shape, tag_names=names)
+            shape = self._adjusted[name] = replace(shape, tag_names=tuple(names))
         return shape
 
     def _detect(self, record: dict[str, Any]) -> str:

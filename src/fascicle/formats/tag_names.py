@@ -130,10 +130,10 @@ def _lists(value: Any, field: str) -> Iterator[tuple[str, ...]]:
     for configuration in configurations:
         features = configuration.get("features") if isinstance(configuration, dict) else None
         if isinstance(features, dict):
-            yield _of_feature(features.get(field))
+            yield names_of_feature(features.get(field))
 
 
-def _of_feature(feature: Any) -> tuple[str, ...]:
+def names_of_feature(feature: Any) -> tuple[str, ...]:
     """Returns the names of a list of class labels, in the layout of any version of the library."""
     for _ in range(2):
         if isinstance(feature, list) and len(feature) == 1:

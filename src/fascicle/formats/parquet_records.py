@@ -1,0 +1,88 @@
+"""Tables of other programs in Parquet, such as those of the Hugging Face hub: each row is a JSON
+record, in which labels have the names that the table states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from fascicle.core.document import Document
+from fascicle.core.files.source import Source
+from fascicle.errors import BROKEN, Place
+from fascicle.formats.records import JsonlOptions, read_values
+from fascicle.formats.report import ReadReport
+from fascicle.formats.tag_names import names_of_feature
+
+
+def read_rows(
+    rows: Iterable[dict[str, Any]],
+    facts: Mapping[bytes, bytes],
+    source: Source,
+    options: JsonlOptions,
+    report: ReadReport,
+) -> Iterator[Document]:
+    """Streams the documents of a table.
+
+    Args:
+        rows: of the table, in order.
+        facts: of the schema, where the library datasets states the features.
+        source: the file.
+        options: as of records.
+        report: as of records.
+
+    Raises:
+        FormatError: as of records.
+    """
+    features = _features(facts)
+    names = {name: names_of_feature(feature) for name, feature in features.items()}
+    values = (
+        (
+            Place(source.path, shown=f"{source.path}, row {number}"),
+            {
+                name: value if names.get(name) else _named(value, features.get(name))
+                for name, value in row.items()
+            },
+        )
+        for number, row in enumerate(rows, 1)
+    )
+    return read_values(values, source, options, report, names=names)
+
+
+def _features(facts: Mapping[bytes, bytes]) -> dict[str, Any]:
+    try:
+        stated = msgspec.json.decode(facts.get(b"huggingface", b"{}"))
+    except BROKEN:
+        return {}
+    match stated:
+        case {"info": {"features": dict(features)}}:
+            return features
+    return {}
+
+
+def _named(value: Any, feature: Any) -> Any:
+    """Returns a value with names in place of the numbers of labels, and an object of lists of
+    equal length as a list of objects.
+    """
+    match feature, value:
+        case {"names": list(names), "_type": "ClassLabel"}, int(at) if 0 <= at < len(names):
+            return names[at]
+        case (([part] | {"feature": part}), list()):
+            return [_named(item, part) for item in value]
+        case {"feature": dict(parts)}, dict():
+            return _named(value, {name: [part] for name, part in parts.items()})
+        case dict(parts), dict():
+            named = {name: _named(item, parts.get(name)) for name, item in value.items()}
+            return _as_list(named)
+        case _:
+            return value
+
+
+def _as_list(value: dict[str, Any]) -> Any:
+    columns = list(value.values())
+    are_lists = all(isinstance(column, list) for column in columns)
+    if not are_lists or len(set(map(len, columns))) != 1:
+        return value
+    return [dict(zip(value, row, strict=True)) for row in zip(*columns, strict=True)]
