@@ -42,8 +42,8 @@ def read_rows(
         (
             Place(source.path, shown=f"{source.path}, row {number}"),
             {
-                name: value if names.get(name) else _named(value, features.get(name))
-                for name, value in row.items()
+                name: cell if names.get(name) else _name_labels(cell, features.get(name))
+                for name, cell in row.items()
             },
         )
         for number, row in enumerate(rows, 1)
@@ -53,16 +53,16 @@ def read_rows(
 
 def _features(facts: Mapping[bytes, bytes]) -> dict[str, Any]:
     try:
-        stated = msgspec.json.decode(facts.get(b"huggingface", b"{}"))
+        hub_facts = msgspec.json.decode(facts.get(b"huggingface", b"{}"))
     except BROKEN:
         return {}
-    match stated:
+    match hub_facts:
         case {"info": {"features": dict(features)}}:
             return features
     return {}
 
 
-def _named(value: Any, feature: Any) -> Any:
+def _name_labels(value: Any, feature: Any) -> Any:
     """Returns a value with names in place of the numbers of labels, and an object of lists of
     equal length as a list of objects.
     """
@@ -70,12 +70,12 @@ def _named(value: Any, feature: Any) -> Any:
         case {"names": list(names), "_type": "ClassLabel"}, int(at) if 0 <= at < len(names):
             return names[at]
         case (([part] | {"feature": part}), list()):
-            return [_named(item, part) for item in value]
+            return [_name_labels(item, part) for item in value]
         case {"feature": dict(parts)}, dict():
-            return _named(value, {name: [part] for name, part in parts.items()})
+            return _name_labels(value, {name: [part] for name, part in parts.items()})
         case dict(parts), dict():
-            named = {name: _named(item, parts.get(name)) for name, item in value.items()}
-            return _as_list(named)
+            fields = {name: _name_labels(item, parts.get(name)) for name, item in value.items()}
+            return _as_list(fields)
         case _:
             return value
 
