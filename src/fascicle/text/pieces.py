@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from tokenizers import AddedToken, Encoding, Tokenizer
 
-from fascicle.core.arrays import Bools, Ints, int_array
+from fascicle.core.arrays import Bools, Ints, int_array, lengths_of
 from fascicle.core.document import Document
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span
@@ -254,11 +254,11 @@ def _assemble(
     parts: list[tuple[Ints, Ints]],
     words_by: Segmenter | None,
 ) -> Pieces:
-    ids = np.concatenate([np.zeros(0, np.int64), *(own for own, _ in parts)])
-    counts = int_array([len(own) for own, _ in parts])
+    ids_of, ranges = zip(*parts, strict=True) if parts else ((), ())
+    counts = lengths_of(ids_of)
     ends = np.cumsum(counts)
     starts = np.repeat(int_array([start for start, _ in sentences]), counts)
-    spans = np.concatenate([_no_ranges(), *(ranges for _, ranges in parts)]) + starts[:, None]
+    spans = np.concatenate([_no_ranges(), *ranges]) + starts[:, None]
     spans = _without_edge_spaces(spans, document.text)
     if words_by is None:
         unit_of, first, units = piece_units(spans)
@@ -266,7 +266,7 @@ def _assemble(
         words = document.words if document.words is not None else words_by.words(document.text)
         unit_of, first, units = _align(spans, int_array(words).reshape(-1, 2))
     return Pieces(
-        ids=ids,
+        ids=np.concatenate([int_array([]), *ids_of]),
         spans=spans,
         units=units,
         first=first,

@@ -136,6 +136,11 @@ class TagDecision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
                 f"unknown decoding {self.decoding!r}; choose 'strict', 'lenient' or 'viterbi'"
             )
 
+    @property
+    def repair(self) -> Repair:
+        """How `tag_runs` repairs tags."""
+        return "lenient" if self.decoding == "lenient" else "strict"
+
 
 def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[tuple[Ints, Floats]]:
     """Decode many texts; each result is that of the text alone, to the last bits of a CRF's scores.
@@ -158,8 +163,7 @@ def decode_batch(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[t
     flat = np.concatenate(texts)
     chain = _effective_chain(decision, flat.shape[1])
     tags = _best_tags(flat, lengths, chain, decision=decision)
-    repair: Repair = "lenient" if decision.decoding == "lenient" else "strict"
-    spans = tag_runs(tags, decision.scheme, repair=repair, borders=starts)
+    spans = tag_runs(tags, decision.scheme, repair=decision.repair, borders=starts)
     owners = np.searchsorted(starts, spans[:, 0], side="right") - 1
     if chain is None or decision.chain is None:
         scores = geometric_mean(flat, tags, spans=spans)
