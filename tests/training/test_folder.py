@@ -55,9 +55,10 @@ def test_a_file_is_no_run_folder(tmp_path: Path, *, resume: bool) -> None:
         check_run_folder(tmp_path / "file", Settings(), resume=resume)
 
 
-def test_a_run_that_gave_nothing_leaves_no_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_run_that_gave_nothing_leaves_no_folder(tmp_path: Path, *, resume: bool) -> None:
     with pytest.raises(FailedError):
-        begin(tmp_path / "runs" / "x")
+        begin(tmp_path / "runs" / "x", resume=resume)
     assert list((tmp_path / "runs").iterdir()) == []
 
 
@@ -84,9 +85,10 @@ def test_one_process_at_a_time_works_in_a_run_folder(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks of folders")
-def test_a_new_run_holds_its_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_new_run_holds_its_folder(tmp_path: Path, *, resume: bool) -> None:
     with remove_if_empty(tmp_path / "x", sign="metrics.jsonl") as start:
-        start.make()
+        start.make(resume=resume)
         with (
             pytest.raises(OutputError, match="another process"),
             remove_if_empty(tmp_path / "x", sign="metrics.jsonl"),

@@ -203,6 +203,7 @@ class Start:
         Raises:
             OutputError: it exists, perhaps since a moment ago, or it cannot be created.
         """
+        is_new = not self.folder.exists()
         try:
             self.folder.mkdir(parents=True, exist_ok=resume)
         except OSError as error:
@@ -213,7 +214,7 @@ class Start:
             raise OutputError(
                 f"the run folder {self.folder} cannot be made: {error.strerror}; give another place"
             ) from None
-        if not resume:
+        if is_new:
             self.claim()
             self.is_fresh = True
 
