@@ -113,6 +113,13 @@ def test_spans_of_a_text_have_the_names_of_their_labels(
     assert found(list(fascicle.read(path))) == [[("Chemical", "Lithium"), ("Disease", "asthma")]]
 
 
+def test_records_of_argilla_are_rows_too(tmp_path: Path) -> None:
+    spans = [{"start": 0, "end": 7, "label": "Chemical"}]
+    row = {"id": "1", "text": "Lithium helps.", "mark.responses": [spans], "mark.suggestion": None}
+    path = table(tmp_path / "a.parquet", [{**row, "mark.responses.status": ["submitted"]}])
+    assert found(list(fascicle.read(path))) == [[("Chemical", "Lithium")]]
+
+
 @pytest.mark.parametrize("broken", ["{", "[]", '{"info": 3}', '{"info": {"features": []}}'])
 def test_facts_of_the_hub_that_are_none_are_no_names(tmp_path: Path, broken: str) -> None:
     rows = [{"text": "Lithium caused asthma.", "entities": LIST_OF_STRUCTS[:1]}]

@@ -12,7 +12,7 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.core.files.source import Source
 from fascicle.errors import BROKEN, Place
-from fascicle.formats.records import JsonlOptions, read_values
+from fascicle.formats.records import JsonlOptions, read_values, records_in
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tag_names import names_of_feature
 
@@ -39,14 +39,14 @@ def read_rows(
     features = _features(facts)
     names = {name: names_of_feature(feature) for name, feature in features.items()}
     values = (
-        (
-            Place(source.path, shown=f"{source.path}, row {number}"),
+        (Place(source.path, shown=f"{source.path}, row {number}"), record)
+        for number, row in enumerate(rows, 1)
+        for record in records_in(
             {
                 name: cell if names.get(name) else _name_labels(cell, features.get(name))
                 for name, cell in row.items()
-            },
+            }
         )
-        for number, row in enumerate(rows, 1)
     )
     return read_values(values, source, options, report, names=names)
 

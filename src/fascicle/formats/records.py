@@ -43,6 +43,7 @@ _OUTSIDE, _UNKNOWN = "O", "-"  # tags; spaCy 2 writes the second where nobody an
 _ANSWER: Final = "answer"
 _ACCEPTED: Final = "accept"
 _SUGGESTIONS: Final = "suggestions"  # of a model to the annotators, in Argilla
+_RESPONSES: Final = ".responses"  # of the flat records there, behind a question
 _DECODER: Final = msgspec.json.Decoder()
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -220,7 +221,7 @@ def read_records(source: Source) -> Iterator[tuple[str, Any]]:
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(source.text(), source.path)
         is_list = isinstance(value, list) and not isinstance(next(iter(value), None), str)
-        records = chain.from_iterable(map(_records_in, value if is_list else [value]))
+        records = chain.from_iterable(map(records_in, value if is_list else [value]))
         for number, record in enumerate(records, 1):
             yield Place(source.path, shown=f"{source.path}, record {number}"), record
         return
@@ -230,13 +231,13 @@ def read_records(source: Source) -> Iterator[tuple[str, Any]]:
             yield place, line
         elif line.strip():
             try:
-                for record in _records_in(_parse(line_text(line), place)):
+                for record in records_in(_parse(line_text(line), place)):
                     yield place, record
             except FormatError as error:
                 yield place, error
 
 
-def _records_in(value: Any) -> Iterator[Any]:
+def records_in(value: Any) -> Iterator[Any]:
     """Yields the record of a value; of a pair ``["text", {"entities": ...}]``, and of the list
     that annotators keep.
     """
@@ -246,16 +247,18 @@ def _records_in(value: Any) -> Iterator[Any]:
         case {"classes": _, "annotations": list(pairs)}:
             for pair in pairs:
                 if pair is not None:
-                    yield from _records_in(pair)
+                    yield from records_in(pair)
         case {"paragraphs": [{"sentences": [{"tokens": [{"orth": _}, *_]}, *_]}, *_] as paragraphs}:
             yield from map(_of_spacy_2, paragraphs)
         case {"resultList": {"result": list(results)}}:  # a search of Europe PMC
             yield from results
         case {"fields": dict(), "responses": dict()}:
             yield _of_argilla(value)
+        case dict() if question := next(filter(None, map(_question, value.items())), ""):
+            yield _of_flat_argilla(value, question)
         case dict() if parts := _parts_of(value) or papers_in(value):
             for part in parts:
-                yield from _records_in(part)
+                yield from records_in(part)
         case _:
             yield value
 
@@ -275,6 +278,25 @@ def _of_argilla(record: dict[str, Any]) -> dict[str, Any]:
         ) == "submitted" and all(isinstance(span, dict) for span in spans):
             names = {_SUGGESTIONS: list(more.get(_SUGGESTIONS) or ())}
             return {**more, **names, "text": text, "entities": spans}
+    return record
+
+
+def _question(field: tuple[str, Any]) -> str:
+    """Returns the question of which a field of a flat record of Argilla has spans; else empty."""
+    match field:
+        case name, [[dict(), *_], *_] if name.endswith(_RESPONSES):
+            return name.removesuffix(_RESPONSES)
+    return ""
+
+
+def _of_flat_argilla(record: dict[str, Any], question: str) -> dict[str, Any]:
+    """Returns a record of Argilla 2 in columns as `_of_argilla` does, for one response."""
+    name = f"{question}{_RESPONSES}"
+    more = {key: value for key, value in record.items() if not key.startswith(f"{question}.")}
+    match record[name], record.get(f"{name}.status"):
+        case [list(spans)], (None | [None] | ["submitted"]):
+            names = [question] if record.get(f"{question}.suggestion") else []
+            return {**more, _SUGGESTIONS: names, "entities": spans}
     return record
 
 

@@ -338,6 +338,37 @@ JSON: Final = (
         wanted=(Page(_TEXT, (_DRUG,), "1"),),
     ),
     records(
+        "Argilla in columns",
+        {
+            "id": "1",
+            "text": _TEXT,
+            "mark.responses": [[_SPAN]],
+            "mark.responses.users": ["a"],
+            "mark.responses.status": ["submitted"],
+            "mark.suggestion": None,
+            "mark.suggestion.score": None,
+            "mark.suggestion.agent": None,
+        },
+        wanted=(Page(_TEXT, (_DRUG,), "1"),),
+    ),
+    records(
+        "Argilla in columns, with a draft, and the responses of two",
+        {
+            "id": "1",
+            "text": _TEXT,
+            "mark.responses": [[_SPAN]],
+            "mark.responses.status": ["draft"],
+        },
+        {
+            "id": "2",
+            "text": _TEXT,
+            "mark.responses": [[_SPAN], [_SPAN]],
+            "mark.responses.status": ["submitted", "submitted"],
+        },
+        wanted=(),
+        flawed=True,
+    ),
+    records(
         "Argilla with a suggestion without a response",
         {
             "id": "1",
