@@ -36,7 +36,7 @@ from studies.variants.measure import wilson
 
 _DRAWS = {"first": (70, 300), "fresh": (71, 100)}  # seed, and how many mentions
 _TIMED = 300  # abstracts
-_ROUNDS = 7
+_ROUNDS = 41
 _CONTEXT = 100  # characters
 
 

@@ -296,8 +296,8 @@ def _between(text: str, name: ComposedName, entities: Sequence[Span]) -> list[st
     if any(last <= end for _, last in entities[first:behind]):
         return None
     words = gap.lower().replace("-", " ").split()
-    apart = word_list("ends", "nouns")
-    return None if any(word in apart or word in quality_words() for word in words) else words
+    apart = (quality_words().keys(), word_list("ends", "nouns"))
+    return words if all(each.isdisjoint(words) for each in apart) else None
 
 
 def _before(name: ComposedName, words: list[str], text: str) -> bool:
@@ -315,24 +315,20 @@ def _before(name: ComposedName, words: list[str], text: str) -> bool:
 def _behind(name: ComposedName, words: list[str], text: str) -> bool:
     """True if words between an entity and the quality behind it let them belong together."""
     linking, start = word_list("linking"), name.entity[0]
-    head = _HEAD.search(text, max(0, start - 3 * _WORD), start)
-    if head and head[1].lower() not in word_list("measures"):
-        return False  # "the dose of insulin was increased"
-    has_linking = any(word in linking for word in words)
-    fits = name.roles & _VERB or (name.roles & _ADJECTIVE and has_linking)
-    return (
-        bool(fits)
-        and all(_is_weak(word) or word in linking for word in words)
-        and _is_alone(text, name)
-    )
+    fits = name.roles & _VERB or (name.roles & _ADJECTIVE and not linking.isdisjoint(words))
+    if not (fits and all(_is_weak(word) or word in linking for word in words)):
+        return False
+    head = _HEAD.search(text, max(0, start - 3 * _WORD), start)  # "the dose of insulin rose"
+    return (not head or head[1].lower() in word_list("measures")) and _is_alone(text, name)
 
 
 def _is_alone(text: str, name: ComposedName) -> bool:
     """True unless an entity of one word is the end of the name of another entity."""
     start = name.entity[0]
+    if _has_blank(text, name.entity):
+        return True
     before = _BEFORE.search(text, max(0, start - _WORD), start)
-    word = before[1].lower() if before else ""
-    return _has_blank(text, name.entity) or not word or _is_weak(word) or _is_function(word)
+    return before is None or _is_weak(word := before[1].lower()) or _is_function(word)
 
 
 def _has_blank(text: str, span: Span) -> bool:
