@@ -7,7 +7,7 @@ never changes.
 from __future__ import annotations
 
 import operator
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import chain, islice, pairwise
 from numbers import Integral
@@ -28,6 +28,8 @@ from fascicle.errors import InputError
 LINKED: Final = "linked"  # code of the event that names the origin of links
 Identity = tuple[str, str, Fragments]
 Abbreviation = tuple[Span, Span]
+MentionsById = Mapping[str, Sequence[Mention]]
+"""The mentions of documents, by the ids of these."""
 
 
 class TextMention:

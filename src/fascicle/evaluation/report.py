@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, cast
 
-from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.document import GOLD, Document, MentionsById
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
@@ -299,9 +299,7 @@ def _add_intervals(rows: Mapping[str, dict[str, Any]], drawn: Scores, *, resampl
             row["undefined"] = row.get("undefined", {}) | {"f1_interval": why}
 
 
-def _calibration_part(
-    gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]]
-) -> CalibrationPart:
+def _calibration_part(gold: MentionsById, predicted: MentionsById) -> CalibrationPart:
     """Returns the calibration of a system, over all and per type, or the reason for none under
     ``"undefined"``.
     """

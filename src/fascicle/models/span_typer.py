@@ -9,7 +9,7 @@ and its states belong to one span.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats, int_array
-from fascicle.core.document import Document, Event, Mention, Patch
+from fascicle.core.document import Document, Event, Mention, MentionsById, Patch
 from fascicle.core.mention import Fragments, Span
 from fascicle.errors import ModelError, UsageError
 from fascicle.models.model import check_tensors
@@ -177,9 +177,7 @@ class TyperModel:
         table = self.type_probabilities(surfaces) if surfaces else np.zeros((0, len(self.types)))
         return np.split(table, np.cumsum(sizes)[:-1]) if sizes else []
 
-    def retype(
-        self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]
-    ) -> list[Patch]:
+    def retype(self, documents: Sequence[Document], proposed: MentionsById) -> list[Patch]:
         """Replaces the types of the spans that another system found by the types of this model.
 
         A mention gets the type with the largest product of the probabilities of its fragments; its

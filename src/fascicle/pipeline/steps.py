@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from fascicle.core.contracts import Predictor, Step
-from fascicle.core.document import Document, Link, Mention, MentionKey, Patch
+from fascicle.core.document import Document, Link, Mention, MentionKey, MentionsById, Patch
 from fascicle.core.facts import facts_of
 from fascicle.core.mention import overlapping_mentions
 from fascicle.runtime.combination.align import System, align
@@ -166,9 +166,7 @@ class Filter(_Layer):
 class _Retyper(Protocol):
     """Interface of a span typer, as the step uses it."""
 
-    def retype(
-        self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]
-    ) -> list[Patch]:
+    def retype(self, documents: Sequence[Document], proposed: MentionsById) -> list[Patch]:
         """Returns the mentions of each document, by its id, with other types."""
 
 

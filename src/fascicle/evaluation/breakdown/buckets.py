@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
-from fascicle.core.document import GOLD, Document, Identity, Mention, identities
+from fascicle.core.document import GOLD, Document, Identity, Mention, MentionsById, identities
 from fascicle.core.mention import Fragments, fragments_overlap
 from fascicle.errors import UsageError
 from fascicle.evaluation.breakdown.attributes import (
@@ -286,7 +286,7 @@ def error_examples(
     documents: Mapping[str, Document],
     *,
     at_most: int = 5,
-    predicted: Mapping[str, Sequence[Mention]] | None = None,
+    predicted: MentionsById | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
     """Mistakes in their context, of each class and side the worst first: those with the highest
     score.

@@ -33,7 +33,7 @@ from typing import Any, Final
 import numpy as np
 
 from fascicle.core.arrays import Floats, Ints, int_array
-from fascicle.core.document import Document, Identity, Mention, identities
+from fascicle.core.document import Document, Identity, Mention, MentionsById, identities
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.layout import WordLayout
 from fascicle.evaluation.scoring.scores import ONE_DOCUMENT
@@ -168,8 +168,8 @@ _Numbers = Mapping[_Key, Number]
 
 def agreement(
     documents: Sequence[Document],
-    first: Mapping[str, Sequence[Mention]],
-    second: Mapping[str, Sequence[Mention]],
+    first: MentionsById,
+    second: MentionsById,
     *,
     resamples: int = 1000,
     level: float = 0.95,
@@ -297,7 +297,7 @@ def _select(
 
 def alphas(
     documents: Sequence[Document],
-    sides: Sequence[Mapping[str, Sequence[Mention]]],
+    sides: Sequence[MentionsById],
     *,
     resamples: int = 1000,
     level: float = 0.95,

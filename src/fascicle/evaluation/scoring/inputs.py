@@ -14,7 +14,7 @@ from itertools import accumulate
 import msgspec
 
 from fascicle.core.arguments import check_argument, validate_documents
-from fascicle.core.document import GOLD, Document, Mention, unique
+from fascicle.core.document import GOLD, Document, Mention, MentionsById, unique
 from fascicle.core.mention import Fragments, Span
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
@@ -107,9 +107,7 @@ def check_texts(
         )
 
 
-def check_offsets(
-    documents: Iterable[Document], predicted: Mapping[str, Sequence[Mention]]
-) -> None:
+def check_offsets(documents: Iterable[Document], predicted: MentionsById) -> None:
     """Raises if predictions reach beyond the end of a text: they were made on another text.
 
     Args:
@@ -159,7 +157,7 @@ def by_sentence(
     documents: Iterable[Document],
     *,
     source: str = GOLD,
-    predicted: Mapping[str, Sequence[Mention]] | None = None,
+    predicted: MentionsById | None = None,
 ) -> dict[str, tuple[Mention, ...]]:
     """Returns the mentions of one source, sentence by sentence: the unit to resample where
     documents are unknown.
@@ -200,7 +198,7 @@ class ScoredSystem:
     """
 
     name: str
-    predicted: Mapping[str, Sequence[Mention]] = field(repr=False)
+    predicted: MentionsById = field(repr=False)
     scores: Mapping[RuleName, Scores] = field(repr=False)
     drawn: Scores = field(repr=False)
 
@@ -219,7 +217,7 @@ def score_system(
     name: str,
     documents: Sequence[Document],
     *,
-    predicted: Mapping[str, Sequence[Mention]],
+    predicted: MentionsById,
     allow_missing: bool = False,
 ) -> ScoredSystem:
     """Scores one system under every rule.
@@ -244,9 +242,7 @@ def score_system(
     )
 
 
-def score_by_unit(
-    documents: Sequence[Document], predicted: Mapping[str, Sequence[Mention]], whole: Scores
-) -> Scores:
+def score_by_unit(documents: Sequence[Document], predicted: MentionsById, whole: Scores) -> Scores:
     """Strict scores by document, or by sentence if a single document has them marked: what
     intervals come from.
 
@@ -326,7 +322,7 @@ def _home_of(
 def match_by_order(
     gold: Mapping[str, str],
     texts: Mapping[str, str],
-    mentions: Mapping[str, Sequence[Mention]],
+    mentions: MentionsById,
     *,
     names: tuple[str, str] = ("the gold", "the predictions"),
 ) -> dict[str, tuple[Mention, ...]]:
@@ -362,7 +358,7 @@ def match_by_order(
 
 
 def _mentions_in_stream(
-    stream: _Stream, mentions: Mapping[str, Sequence[Mention]]
+    stream: _Stream, mentions: MentionsById
 ) -> Iterator[tuple[str, Mention, list[tuple[int, int]]]]:
     """Yields document, mention and ranges in the stream; white space alone, which no file of words
     can hold, is left out.

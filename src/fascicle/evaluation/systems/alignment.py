@@ -8,7 +8,7 @@ from functools import partial
 
 import msgspec
 
-from fascicle.core.document import Mention, MentionKey, in_order
+from fascicle.core.document import Mention, MentionKey, MentionsById, in_order
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.evaluation.scoring.inputs import match_by_order
@@ -16,7 +16,6 @@ from fascicle.evaluation.systems.predictions import Predictions
 from fascicle.formats.brat_lines import agrees
 from fascicle.formats.offset_units import StatedMention, convert_spans, fit_offsets
 
-_Mentions = Mapping[str, Sequence[Mention]]
 _Texts = Mapping[str, str]
 
 
@@ -93,7 +92,7 @@ def _have_same_texts(reference: Predictions, other: Predictions) -> bool:
 
 def _by_characters(
     other: Predictions, differing: Sequence[str], gold: _Texts, texts: _Texts
-) -> _Mentions:
+) -> MentionsById:
     """Offsets moved by the characters between which only the white space differs, as PubTator
     changes line breaks.
     """
@@ -103,7 +102,9 @@ def _by_characters(
     return moved
 
 
-def _move(reference: Predictions, other: Predictions, mentions: _Mentions, how: str) -> Predictions:
+def _move(
+    reference: Predictions, other: Predictions, mentions: MentionsById, how: str
+) -> Predictions:
     """Mentions with offsets into the texts of the reference, and what goes with its documents."""
     # else documents are cut otherwise, and events belong to none of these
     is_same_number = len(other.mentions) == len(mentions)

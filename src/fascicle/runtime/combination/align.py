@@ -26,7 +26,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints, int_array
-from fascicle.core.document import Event, Mention
+from fascicle.core.document import Event, Mention, MentionsById
 from fascicle.core.mention import Fragments
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
@@ -51,7 +51,7 @@ class System:
     """
 
     name: str
-    mentions: Mapping[str, Sequence[Mention]]
+    mentions: MentionsById
     hashes: Mapping[str, str] = field(default_factory=dict)
     lengths: Mapping[str, int] = field(default_factory=dict)
     events: Mapping[str, Sequence[Event]] = field(default_factory=dict)

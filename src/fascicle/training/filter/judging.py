@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from fascicle.core.arrays import Floats, Ints
-from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.document import GOLD, Document, Mention, MentionsById
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import (
     Curve,
@@ -101,9 +101,6 @@ class FilterFinished(Ended):
         }
 
 
-_Mentions = Mapping[str, Sequence[Mention]]
-
-
 @dataclass(frozen=True, kw_only=True)
 class HeldOutData:
     """Data on which a filter is scored.
@@ -179,12 +176,14 @@ def _systems(
     return {member.name: _bare_mentions(member.best or {}, documents) for member in members}
 
 
-def _bare_mentions(predicted: _Mentions, documents: Sequence[Document]) -> dict[str, list[Mention]]:
+def _bare_mentions(
+    predicted: MentionsById, documents: Sequence[Document]
+) -> dict[str, list[Mention]]:
     return {d.id: list(map(bare_mention, predicted.get(d.id, ()))) for d in documents}
 
 
 def _score_mentions(
-    judge: MentionFilter, predicted: _Mentions, documents: Sequence[Document]
+    judge: MentionFilter, predicted: MentionsById, documents: Sequence[Document]
 ) -> dict[str, list[Mention]]:
     """Returns mentions with their probability of being right as scores."""
     mentions = [predicted[d.id] for d in documents]
@@ -195,13 +194,13 @@ def _score_mentions(
     return scored
 
 
-def _curve(gold: _Mentions, scored: _Mentions) -> Curve:
+def _curve(gold: MentionsById, scored: MentionsById) -> Curve:
     all_ = judged(gold, scored)
     return precision_recall(all_.scores, all_.right, gold=sum(all_.gold.values()))
 
 
 def _choose_threshold(
-    gold: _Mentions, scored: _Mentions, settings: FilterSettings
+    gold: MentionsById, scored: MentionsById, settings: FilterSettings
 ) -> tuple[float, str]:
     """Returns the threshold, and the reason why it is not the requested one, where that is
     impossible.
@@ -215,7 +214,7 @@ def _choose_threshold(
 
 
 def _union(
-    systems: Collection[_Mentions], documents: Sequence[Document]
+    systems: Collection[MentionsById], documents: Sequence[Document]
 ) -> dict[str, list[Mention]]:
     union = {}
     for d in documents:
@@ -224,13 +223,13 @@ def _union(
     return union
 
 
-def _accepted(scored: _Mentions, value: float) -> dict[str, list[Mention]]:
+def _accepted(scored: MentionsById, value: float) -> dict[str, list[Mention]]:
     accepted = {}
     for identifier, mentions in scored.items():
         accepted[identifier] = [m for m in mentions if m.score is not None and m.score >= value]
     return accepted
 
 
-def _row(gold: _Mentions, predicted: _Mentions) -> dict[str, Any]:
+def _row(gold: MentionsById, predicted: MentionsById) -> dict[str, Any]:
     scores = score(gold, predicted)
     return {**asdict(scores.micro), **asdict(scores.counts)}

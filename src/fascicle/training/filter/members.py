@@ -7,14 +7,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from msgspec import UNSET
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, MentionsById
 from fascicle.core.files.source import stem
 from fascicle.core.wording import near_hint, near_names
 from fascicle.errors import InputError
@@ -24,9 +24,6 @@ from fascicle.formats.sources import source_sha256
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.training.corpus import gold_types
-
-_Predicted = Mapping[str, Sequence[Mention]]
-
 
 _EPOCH: Final = re.compile(r"dev-(?:epoch|step)-([0-9]+)\.tsv(?:\.gz)?")
 
@@ -51,8 +48,8 @@ class Member:
 
     name: str
     files: tuple[Path, ...]
-    wrong: tuple[_Predicted, ...]
-    best: _Predicted | None = None
+    wrong: tuple[MentionsById, ...]
+    best: MentionsById | None = None
 
     def types(self) -> set[str]:
         """Returns the types of all its predictions."""
@@ -204,7 +201,7 @@ def _check_data(folder: Path, recipe: FilterRecipe) -> None:
         )
 
 
-def _read_predictions(path: Path, documents: Sequence[Document], *, part: str) -> _Predicted:
+def _read_predictions(path: Path, documents: Sequence[Document], *, part: str) -> MentionsById:
     """Reads the predictions of one file, for documents of this corpus and inside their texts."""
     predictions = read_predictions(
         PredictionRequest(path=str(path), reading=ReadRequest(format="predictions"))
