@@ -180,7 +180,7 @@ def peers(python: str, texts: Sequence[Text]) -> dict[str, tuple[list[_Facts], f
     with tempfile.TemporaryDirectory() as folder:
         given, told = Path(folder, "given.jsonl"), Path(folder, "told.json")
         given.write_text("".join(f"{json.dumps([one.text, one.mentions])}\n" for one in texts))
-        subprocess.run([python, str(HERE / "peers.py"), str(given), str(told)], check=True)
+        subprocess.run([python, str(HERE / "_peers.py"), str(given), str(told)], check=True)
         answers = json.loads(told.read_text())
     return {name: (row["facts"], row["seconds"]) for name, row in answers.items()}
 

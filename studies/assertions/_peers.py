@@ -1,6 +1,6 @@
 """Facts by ConText of medspaCy and by negspaCy, in an environment of their own.
 
-usage: PYTHON studies/assertions/peers.py MENTIONS.jsonl ANSWERS.json
+usage: PYTHON studies/assertions/_peers.py MENTIONS.jsonl ANSWERS.json
 
 ``MENTIONS.jsonl`` is from ``studies.assertions.measure``: a text and the spans of mentions in each
 line. ``ANSWERS.json`` gets, for each system, the facts of each mention and the seconds of processor
