@@ -164,15 +164,14 @@ class FeatureExtractor:
 
         # The species of a gene have one symbol: each is compared with a name once.
         queries = _numbers([id(unit.query) for unit in units])
-        pairs = queries[owners] * len(active.surfaces) + surfaces
-        distinct = pairs * (layout.CASE + 1) + cases
-        _, first, inverse = np.unique(distinct, return_index=True, return_inverse=True)
+        rows = join_pairs(queries[owners] * (layout.CASE + 1) + cases, surfaces)
+        _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
         names = active.surfaces.take(surfaces[first])
         compared = zip(owners[first].tolist(), names, cases[first].tolist(), strict=True)
         fits = [_fits(units[unit].query, name, case) for unit, name, case in compared]
 
-        values = np.ones(len(candidates.owners), dtype=np.bool_)
-        values[own] = np.array(fits, dtype=np.bool_)[inverse]
+        values = np.ones(len(candidates.owners), dtype=bool)
+        values[own] = np.array(fits, dtype=bool)[inverse]
         return values
 
     def _of_document(self, candidates: Candidates, likely: Bools) -> list[_Column]:

@@ -336,7 +336,7 @@ def tokenise_types(
     for text, (ids, spans) in zip(texts, encoded, strict=True):
         rows.append([*tokenizer.prefix, *ids.tolist(), *tokenizer.suffix])
         _check_type_text(text, ids, len(rows[-1]), reader)
-        places.append(len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0)
+        places.append(_place_of_mark(text, spans, tokenizer))
         _refuse_unknown(text, ids, spans, reader)
     _refuse_twins(texts, rows, origin=reader.origin)
     padded = pad_marked(rows, pad=tokenizer.pad)
@@ -406,14 +406,16 @@ def _marked_instance(instance: Instance) -> tuple[str, int]:
     return instance.marked(opening, closing), len(before) + opening.index(_OPENING)
 
 
-def _piece_at(text: _TypeText, spans: Ints) -> int:
-    """Returns the index of the piece that contains the mark."""
+def _place_of_mark(text: _TypeText, spans: Ints, tokenizer: PieceTokenizer) -> int:
+    """Returns the piece that contains the mark, special tokens counted; 0 without a mark."""
+    if text.mark < 0:
+        return 0
     places = np.flatnonzero((spans[:, 0] <= text.mark) & (text.mark < spans[:, 1]))
     if not len(places):
         raise RecipeError(
             f"the tokenizer drops the mark {_OPENING} in {text.what}: choose another type_view"
         )
-    return int(places[0])
+    return len(tokenizer.prefix) + int(places[0])
 
 
 def _refuse_unknown(text: _TypeText, ids: Ints, spans: Ints, reader: TypeTokenizer) -> None:
