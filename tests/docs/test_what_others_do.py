@@ -49,6 +49,6 @@ def test_findings_have_their_form() -> None:
             for name in ("Version", "Input", "Expected", "Observed", "Source")
             if f"# {name}: " not in content
         ] == []
-        assert re.findall(r"pip install [^\n]*==", content)
+        assert re.search(r"pip install [^\n]*==|npm install [^\n]*[a-z]@\d", content)
         assert "fascicle" not in content.lower()
         assert subprocess.run(["sh", "-n", path], check=False).returncode == 0
