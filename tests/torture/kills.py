@@ -192,7 +192,7 @@ class Fork:
         """
         used = 0.0
         while self.wait(0.005) is None and used < seconds:
-            with suppress(FileNotFoundError):  # it has just ended
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
                 values = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")
                 used = sum(map(int, values[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
         return used
