@@ -45,7 +45,6 @@ _PACK_TAIL: Final = Struct(">IBBHBI").pack  # the same fields
 _SHOWN_LABEL: Final = 128  # a flag of names on their way: the label that is shown for the concept
 _LABEL: Final = NAME_KINDS.index("label")
 _WEIGHTS: Final = tuple(WEIGHTS[kind] for kind in NAME_KINDS)
-_ALMOST_NOTHING: Final = 1e-9  # weight of a name that takes no share
 _ANY_CASE: Final = -1
 OnProgress = Callable[[str, int], None]
 
@@ -249,14 +248,11 @@ class _SortedNames:
         own_case[(flags & layout.CASE) < CasePolicy.exact] = _ANY_CASE
         weights = np.array(_WEIGHTS)[self.numbers["kind"]]
         weights *= np.where(self._preferred, PREFERRED, 1.0)
-        concepts = self.numbers["concept"].astype(np.int64)
-        is_off = (flags & layout.OFF) > 0
-        of_off = np.where(is_off, weights, _ALMOST_NOTHING)
-        return np.where(
-            is_off,
-            _shares(self.of_key, concepts, of_off, own_case),
-            _shares(self.of_key, concepts, weights, own_case),
-        )
+        keys, concepts = self.of_key, self.numbers["concept"].astype(np.int64)
+        shares = _shares(keys, concepts, weights, own_case)
+        off = np.flatnonzero(flags & layout.OFF)
+        shares[off] = _shares(keys[off], concepts[off], weights[off], own_case[off])
+        return shares
 
 
 def _by_whole_keys(spill: SortedSpill) -> Iterator[list[bytes]]:
