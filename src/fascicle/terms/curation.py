@@ -14,9 +14,8 @@ note``. The actions:
   concept has no names.
 
 An empty ``source`` or ``concept``, or ``*``, is any. ``ner_off`` without a surface is about all
-names of its source. ``drop``, ``ner_off``, ``add`` and ``block``
-decide whether a name exists: of those that fit a name the last one counts. ``case`` and ``prefer``
-are decided apart from it.
+names of its source. ``drop``, ``ner_off``, ``add`` and ``block`` decide whether a name exists: of
+those that fit a name the last one counts. ``case`` and ``prefer`` are decided apart from it.
 """
 
 from __future__ import annotations
@@ -246,13 +245,15 @@ class Curation:
         self._by_concept: defaultdict[str, list[int]] = defaultdict(list)
         self._by_source: defaultdict[str, list[int]] = defaultdict(list)
         for number, rule in enumerate(self.rules):
-            if not rule.surface:
-                alone = self._by_concept if rule.action == "block" else self._by_source
-                alone[rule.concept if rule.action == "block" else rule.source].append(number)
-            elif rule.action == "block":
+            is_block = rule.action == "block"
+            if rule.surface and is_block:
                 self._by_key[key(rule.surface)].append(number)
-            else:
+            elif rule.surface:
                 self._by_surface[rule.surface].append(number)
+            elif is_block:
+                self._by_concept[rule.concept].append(number)
+            else:
+                self._by_source[rule.source].append(number)
 
     def decide(
         self,
