@@ -13,6 +13,7 @@ from fascicle.core.arrays import Bools, Floats, Ints, int_array
 from fascicle.core.pairs import join_pairs
 from fascicle.linking.asking import Unit
 from fascicle.terms.pack.arrays import expand_ranges
+from fascicle.terms.pack.layout import PREFERRED
 from fascicle.terms.pack.pack import Pack
 
 TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered")
@@ -92,6 +93,12 @@ def have_prefix(pack: Pack, concepts: Ints, prefix: str) -> Bools:
     """Returns whether the CURIE of each concept starts with a prefix."""
     curies = pack.curies.strings.take(concepts)
     return np.array([curie.startswith(prefix) for curie in curies], dtype=np.bool_)
+
+
+def are_preferred(pack: Pack, terms: Ints) -> Bools:
+    """Returns whether a rule prefers the concept of each name; not where there is none, -1."""
+    preferred: Bools = (terms >= 0) & (pack.active.flags[terms] & PREFERRED > 0)
+    return preferred
 
 
 def rank_by_tier(tiers: Ints, distance: Ints) -> Ints:

@@ -17,6 +17,7 @@ from fascicle.linking.candidates import (
     SUPPLEMENTARY,
     TIERS,
     Candidates,
+    are_preferred,
     have_prefix,
     rank_by_tier,
 )
@@ -133,14 +134,13 @@ class FeatureExtractor:
         """
         units, owners = candidates.units, candidates.owners
         is_undefined = np.array([_is_undefined(unit) for unit in units], dtype=np.bool_)
-        flags = self.pack.active.flags[candidates.terms]
-        is_preferred = (candidates.terms >= 0) & (flags & layout.PREFERRED > 0)
-        is_rare = is_undefined[owners] & ~candidates.labels & ~is_preferred
+        is_rare = is_undefined[owners] & ~candidates.labels
         rows = np.flatnonzero(is_rare)
         sums = np.bincount(owners, weights=candidates.priors, minlength=len(units))
         is_rare[rows] = (sums[owners[rows]] < _RARE) | have_prefix(
             self.pack, candidates.concepts[rows], SUPPLEMENTARY
         )
+        is_rare[rows] &= ~are_preferred(self.pack, candidates.terms[rows])
         return is_rare
 
     def _of_another(self, candidates: Candidates) -> Bools:

@@ -24,6 +24,7 @@ from fascicle.linking.candidates import (
     TIERS,
     Candidates,
     FoundConcepts,
+    are_preferred,
     have_prefix,
     label_precedence,
     limit_candidates,
@@ -36,7 +37,6 @@ from fascicle.linking.families import Families
 from fascicle.linking.finding import ShortFormFeatures
 from fascicle.linking.lookup import WAY
 from fascicle.terms.keys.key import KeyReader
-from fascicle.terms.pack.layout import PREFERRED
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import NAME_KINDS
 
@@ -230,10 +230,9 @@ class CandidateMerger:
         """Returns which concepts without a species have the name only in another spelling, where a
         rule prefers one that has it as written: ``C4-2`` is not C-4-II.
         """
-        is_written = (candidates.terms >= 0) & (candidates.tiers == EXACT)
-        is_written &= candidates.distance == ITSELF
-        is_preferred = is_written & (self._pack.active.flags[candidates.terms] & PREFERRED > 0)
-        beside = np.isin(candidates.owners, candidates.owners[is_preferred])
+        exact = np.flatnonzero((candidates.tiers == EXACT) & (candidates.distance == ITSELF))
+        preferred = exact[are_preferred(self._pack, candidates.terms[exact])]
+        beside = np.isin(candidates.owners, candidates.owners[preferred])
         beside &= self._pack.taxon_rows[candidates.concepts] == 0
         looser: Bools = beside & (candidates.tiers > FOLDED)
         return looser
@@ -246,7 +245,7 @@ class CandidateMerger:
         has_name = (candidates.terms >= 0) & (candidates.ways & _OWN > 0)
         rows = np.flatnonzero(has_name & (self._pack.taxon_rows[candidates.concepts] > 0))
         terms, tiers = candidates.terms[rows], candidates.tiers[rows]
-        is_preferred = (names.flags[terms] & PREFERRED > 0) & (candidates.distance[rows] == ITSELF)
+        is_preferred = are_preferred(self._pack, terms) & (candidates.distance[rows] == ITSELF)
         if not is_preferred.any():
             return rows[:0]
         taxa = self._pack.taxon_rows[candidates.concepts[rows]]
