@@ -474,8 +474,8 @@ class OwnNamesPredictor(JoinedPredictor):
 
     Every name that a text contains is a mention, unless a longer mention of the predictor has a
     link. Other mentions of the predictor that overlap one are left out; an event counts those with
-    another type or other ends. Names of a list have no score, those of
-    a pack that of their meaning.
+    another type or other ends. Names of a list have no score, those of a pack that of their
+    meaning.
     """
 
     _waits = False

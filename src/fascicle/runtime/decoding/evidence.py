@@ -179,8 +179,9 @@ def _without_defined(
 
 def _apply(evidence: Text, patch: Patch, types: Mapping[str, str], source: str) -> Patch:
     mentions = _without_variants(evidence.text, _widen(evidence, types))
-    written = [(span, evidence.text[slice(*span)]) for span in evidence.formulas]
-    formulas = [span for span, name in written if _is_chemical(name, types)]
+    formulas = [
+        span for span in evidence.formulas if _is_chemical(evidence.text[slice(*span)], types)
+    ]
     name = source or next((mention.source for mention in mentions), "")
     if formulas and name:
         mentions = with_formulas(mentions, formulas, source=name)
