@@ -258,6 +258,18 @@ def test_offsets_outside_the_text_and_other_text(tmp_path: Path) -> None:
         ("[1]\n", "a JSON object is expected"),
         ("[" * 20_000, "not JSON"),
         ('{"words": ["a"]}', "no known shape has the fields words"),
+        (
+            '{"words": ["Gout", "hurts"], "labels": ["B-Disease", "O"]}',
+            r'fields=\[\("tokens", "words"\), \("tags", "labels"\)\]',
+        ),
+        (
+            '{"n": [1, 2], "words": ["a", "b"]}',
+            r'fields=\[\("tokens", "words"\), \("tags", "n"\)\]',
+        ),
+        (
+            '{"text": "Gout hurts.", "start": 0, "end": 4, "type": "Disease"}',
+            "fields 'start' and 'end' look like the offsets of one mention",
+        ),
         ('{"tokens": ["a"], "entities": []}\n{"tokens": ["b"]}', r"a\.jsonl:2: "),
         ('{"text": 5, "entities": []}', "must be a str, found int"),
         (

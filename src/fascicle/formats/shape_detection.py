@@ -21,8 +21,10 @@ from fascicle.formats.unread import (
     fields_argument,
     fields_fit,
     find_unread_fields,
+    lone_offsets,
     longest_text,
     looks_native,
+    token_fields,
     value_at,
 )
 
@@ -133,6 +135,10 @@ class Shapes:
         shape = self._adjust(name, record)
         if unread := find_unread_fields(record, known=shape.fields):
             raise FormatError(_refusal(record, unread, shape, name), at=place)
+        if name in ("text", "abstract") and (
+            offsets := lone_offsets(record, text=name, known=shape.fields)
+        ):
+            raise FormatError(_lone(offsets, shape), at=place)
         return shape, () if is_stated else self._notes(shape, name)
 
     def _adjust(self, name: str, record: Mapping[str, Any]) -> JsonShape:
@@ -218,6 +224,8 @@ def _unknown(record: dict[str, Any], place: str) -> str:
         f"{place}: no known shape has the fields {', '.join(sorted(record))}; known are "
         f"{', '.join(SHAPES)}"
     )
+    if tokens := token_fields(record):
+        return f"{message}; name the fields yourself with {fields_argument(*tokens)}"
     text = longest_text(record)
     if not text:
         return (
@@ -240,6 +248,15 @@ def _refusal(record: dict[str, Any], unread: list[str], shape: JsonShape, name: 
     return (
         f"the field {unread[0]!r} looks like annotation, and {nearest} does not read it; "
         f"{advice}leave it out with {fields_argument(('ignored', ignored))}"
+    )
+
+
+def _lone(offsets: list[str], shape: JsonShape) -> str:
+    ignored = ",".join(filter(None, (shape.ignored, *offsets)))
+    return (
+        f"the fields {' and '.join(map(repr, offsets))} look like the offsets of one mention, and "
+        "a record has all mentions of its text; put them into a list, such as entities, or leave "
+        f"these out with {fields_argument(('ignored', ignored))}"
     )
 
 

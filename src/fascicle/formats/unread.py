@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, permutations
 from typing import Any, Final
 
 from fascicle.core.document import Document
@@ -96,6 +96,7 @@ PLACES: Final = frozenset({*_STARTS, *_ENDS, "id"})
 _PLACES: Final = ("offsets", "locations", "spans")
 _FORMS: Final = (str, list, dict)  # of values that can hold annotation
 _DEEPEST: Final = 60  # values inside values
+_DIGITS: Final = 12  # of an offset
 _ENOUGH: Final = 20  # mentions that are looked at
 _OF_NATIVE: Final = frozenset(Document.__struct_fields__)
 _ONLY_NATIVE: Final = ("sections", "words", "abbreviations")
@@ -207,6 +208,45 @@ def offset_fields(record: Mapping[str, Any]) -> tuple[str, ...]:
     start = next(filter(None, map(names.get, _STARTS)), None)
     end = next(filter(None, map(names.get, _ENDS)), None)
     return (start, end) if start and end else ()
+
+
+def lone_offsets(record: Mapping[str, Any], *, text: str, known: Collection[str]) -> list[str]:
+    """Returns the two fields that look like the offsets of one mention in the text of a record; a
+    stretch that is the whole text is none.
+
+    Args:
+        record: one JSON object.
+        text: name of the field with the text.
+        known: names of fields that are read, or left out on request.
+    """
+    names = offset_fields({name: value for name, value in record.items() if name not in known})
+    if not names or not isinstance(record[text], str):
+        return []
+    size = len(record[text])
+    start, end = (int(str(record[name])[:_DIGITS]) for name in names)
+    return list(names) if start < end <= size and end - start < size else []
+
+
+def token_fields(record: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Returns the names of the fields with the tokens and with a tag or number for each token, as
+    parts of a shape; or an empty tuple.
+    """
+    lists = {name: value for name, value in record.items() if value and isinstance(value, list)}
+    for (words, tokens), (name, tags) in permutations(lists.items(), 2):
+        if len(tokens) == len(tags) and _are_words(tokens) and _are_tags(tags):
+            return ("tokens", words), ("tags", name)
+    return ()
+
+
+def _are_words(parts: Sequence[object]) -> bool:
+    return all(isinstance(part, str) for part in parts) and not _are_tags(parts)
+
+
+def _are_tags(parts: Sequence[object]) -> bool:
+    """True if these are tags, or numbers of tags."""
+    return all(isinstance(part, str) and is_tag(part) for part in parts) or all(
+        type(part) is int for part in parts
+    )
 
 
 def looks_native(record: Mapping[str, Any]) -> bool:
