@@ -30,6 +30,14 @@ PACK = {
     "IVD": "Gene",
     "CCl4": "Gene",  # as Ccl4 of the mouse, in any case
     "CCL4": "Gene",
+    "strabismus": "Disease",
+    "CMC": "Disease",
+    "glottis": "Anatomy",
+    "honey": "Anatomy",
+    "Chlamydia trachomatis": "Species",
+    "cocoa": "Species",
+    "measles": "Disease",
+    "schistosomiasis": "Disease",
 }
 
 
@@ -137,3 +145,35 @@ def test_a_formula_is_found_where_the_network_found_nothing() -> None:
     document = Document(id="1", text="Add SOCl2.")
     (patch,) = with_evidence([document], [Patch()], RULES, knows=knows, source="m")
     assert patch.add == (Mention(((4, 9),), "Chemical", score=0.9, source="m"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind", "expected"),
+    [
+        ("She has strabismus.", "strabismus", "Chemical", "Disease"),
+        ("A CMC film.", "CMC", "Chemical", "Chemical"),  # a short form may mean anything
+        ("View of the glottis.", "glottis", "Disease", ""),
+        ("Fed honey.", "honey", "Chemical", "Chemical"),  # what bodies make may be a chemical
+        ("Tested for Chlamydia trachomatis.", "Chlamydia trachomatis", "Disease", "Species"),
+        ("They ate cocoa.", "cocoa", "Chemical", "Chemical"),
+        ("The measles vaccine.", "measles", "Species", "Species"),  # the virus
+        ("Control of schistosomiasis.", "schistosomiasis", "Species", "Disease"),
+        ("With no supplement.", "no", "Chemical", ""),
+        ("nitric oxide ( no ) synthase", "no", "Chemical", "Chemical"),  # all letters are small
+        ("Flies with for alleles.", "for", "Gene", "Gene"),
+    ],
+)
+def test_a_name_has_its_type_in_the_pack(text: str, name: str, kind: str, expected: str) -> None:
+    assert found(text, (name, kind)) == ([(name, expected)] if expected else [])
+
+
+def test_a_name_that_has_both_types_keeps_its_own() -> None:
+    names = [("strabismus", "Chemical"), ("strabismus", "Disease")]
+    assert found("She has strabismus.", *names) == [("strabismus", "Disease")]
+
+
+def test_a_type_that_the_model_lacks_is_not_given() -> None:
+    rules = DocumentDecision(types={"Chemical": TypeDecision()}, pack="basic@2")
+    assert found("Strabismus, strabismus.", ("strabismus", "Chemical"), rules=rules) == [
+        ("strabismus", "Chemical")
+    ]

@@ -13,6 +13,7 @@ import msgspec
 from fascicle.core.document import Document, Mention, Patch, in_order
 from fascicle.core.mention import PlacedSpans, Span, contains
 from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
+from fascicle.runtime.decoding.retyping import with_own_types
 from fascicle.settings.decision import DocumentDecision
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.terms.variant_recogniser import VariantRecogniser
@@ -85,7 +86,8 @@ def with_evidence(
     """Returns answers after what the pack and the writing of names say of their mentions.
 
     A mention that is no name by itself becomes the longest name of its type in the pack that holds
-    it, such as ``virus`` in ``hepatitis B virus``. A formula is a chemical. A variant, a genotype
+    it, such as ``virus`` in ``hepatitis B virus``. A name that means another type may take it (see
+    `with_own_types`). A formula is a chemical. A variant, a genotype
     or a blood group is no gene. A symbol of genes alone behind a species is one: ``human BID``,
     unless the text defines it as something else or writes the species in capitals.
 
@@ -103,6 +105,15 @@ def with_evidence(
         _may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)
     ]
     own_types = _look_up(knows, (name for names in parts for name in names.values()))
+    patches = [
+        with_own_types(
+            patch, names, own_types, allowed=rules.types, has_capitals=text != text.lower()
+        )
+        for text, patch, names in zip(plain, patches, parts, strict=True)
+    ]
+    parts = [
+        _may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)
+    ]
     texts = [
         _gather(text, patch, names, types=own_types, rules=rules, document=document)
         for text, patch, names, document in zip(plain, patches, parts, documents, strict=True)

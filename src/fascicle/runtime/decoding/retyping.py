@@ -1,0 +1,82 @@
+"""Mentions whose name has another type in the pack than a network gave them, and mentions that are
+no names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Final
+
+from msgspec.structs import replace
+
+from fascicle.core.document import Mention, Patch
+from fascicle.core.lexicon import lexicon
+
+_ANATOMY: Final = "Anatomy"
+_GENE: Final = "Gene"  # genes are named by words too: for, no
+_WORDS: Final = re.compile(r"(?=.{4}).*[a-z]{3}.*")  # no symbol and no short form
+_DISEASES: Final = re.compile(r"[A-Za-z' -]*(?:itis|[oi]asis|os[ie]s|a?emia|oma|pathy|trophy|uria)")
+_BINOMIAL: Final = re.compile(r"[A-Z](?:[a-z]+|\.) ?[a-z]{3,}")
+# Type that a network gave -> type in the pack -> names for which the pack is right. A name of a
+# virus may be that of its disease, food is a species and a chemical, and many chemicals of MeSH
+# are proteins, so that these pairs are left as the network has them.
+_RULES: Final[Mapping[str, Mapping[str, re.Pattern[str]]]] = MappingProxyType(
+    {
+        "Chemical": {"Disease": _WORDS, "CellType": _WORDS, "Species": _BINOMIAL},
+        "CellLine": {"Disease": _WORDS, "Species": _BINOMIAL},
+        "CellType": {_ANATOMY: _WORDS, "Species": _BINOMIAL},
+        "Disease": {_ANATOMY: _WORDS, "Species": _BINOMIAL},
+        "Species": {_ANATOMY: _WORDS, "Disease": _DISEASES},
+        _GENE: {"Species": _BINOMIAL},
+    }
+)
+
+
+def with_own_types(
+    patch: Patch,
+    names: Mapping[int, str],
+    types: Mapping[str, str],
+    *,
+    allowed: Collection[str],
+    has_capitals: bool,
+) -> Patch:
+    """Returns an answer in which a name has its type in the pack where a network is known to err:
+    ``strabismus`` is no chemical. A part of the body, and a word such as ``no``, is no mention.
+
+    Args:
+        patch: the answer of a network.
+        names: those of its mentions that may stay, by their indices.
+        types: of the names that mean one type alone.
+        allowed: the types of the model.
+        has_capitals: whether the text is written with capitals; else ``no`` may be a symbol.
+    """
+    changes: dict[int, str] = {}
+    for at, name in names.items():
+        kind, other = patch.add[at].type, types.get(name, "")
+        rule = _RULES.get(kind, {}).get(other)
+        if rule and rule.fullmatch(name) and (other in allowed or other == _ANATOMY):
+            changes[at] = other
+        elif has_capitals and kind != _GENE and name in _small_words():
+            changes[at] = ""
+    return _changed(patch, changes, allowed=allowed) if changes else patch
+
+
+def _changed(patch: Patch, changes: Mapping[int, str], *, allowed: Collection[str]) -> Patch:
+    places = {(mention.type, mention.spans) for mention in patch.add}
+    mentions: list[Mention] = []
+    for at, mention in enumerate(patch.add):
+        kind = changes.get(at, mention.type)
+        if at not in changes:
+            mentions.append(mention)
+        elif kind in allowed and (kind, mention.spans) not in places:
+            mentions.append(replace(mention, type=kind))
+    return replace(patch, add=tuple(mentions))
+
+
+@cache
+def _small_words() -> frozenset[str]:
+    """Words of English that are no names, in lower case."""
+    return frozenset(lexicon("languages")["words"]["English"])
