@@ -1,7 +1,8 @@
 """Composition: the one place that knows in which order choices are applied to a model.
 
 The order is that of `compose`: rule for ends and hidden types, own names, kept types and scores,
-links, sequence variants, facts, relations. Each choice wraps what is before it, see
+links, sequence variants, facts, relations. `fascicle.runtime.settling` decides between own names
+and mentions that overlap them. Each choice wraps what is before it, see
 `fascicle.runtime.wrapped.WrappedPredictor`; `fascicle.text.annotator.Annotator.parts` lists the
 result from the model outwards.
 """

@@ -1,5 +1,5 @@
 """Settings of the decision after the network: calibrated scores, abbreviations, and rules for
-whole documents.
+whole documents. The head that answers is in `fascicle.settings.folders.manifest.ScoreDecision`.
 """
 
 from __future__ import annotations

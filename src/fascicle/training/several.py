@@ -8,7 +8,8 @@ model is not trained on dev and test.
 
 The types that a corpus marks are those of its part of the recipe (``settings/recipes/corpora.py``).
 A head leaves the others of this corpus out of its loss: a set of possible classes takes the place
-of "no mention" (``models/nn/losses.py``).
+of "no mention" (``models/nn/losses.py``): `Recipe.masks` names the types, and `Head.without` of
+``models/heads/`` makes the set.
 """
 
 from __future__ import annotations

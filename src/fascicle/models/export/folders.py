@@ -1,6 +1,9 @@
 """Exports a trained model or filter to a folder that runs without torch: ONNX graph, tokenizer,
 manifest, card.
 
+The graph is compared with torch before it is converted to 8 bits. The calibration is a part of
+``model.json``. ``core/files/intact.py`` reports a file that a folder lacks.
+
 Also writes the plain cards of exported folders: their contents, not their quality.
 """
 

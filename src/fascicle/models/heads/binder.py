@@ -1,6 +1,7 @@
 """Bi-encoder head: compares spans of the text with vectors of the entity types.
 
-Source: *binder*; ``models/nn/contrast.py`` has the scores and the loss. Shapes: B windows, T
+Source: *binder*; ``models/nn/contrast.py`` has the scores and the loss, and `match_spans` in
+``runtime/decoding/spans.py`` compares scores with thresholds. Shapes: B windows, T
     pieces, U units, K types, L the width, G gold, d width of a state, h of a projection.
 
 The type vectors are states of an encoder that reads texts about the types, or a learnt table.

@@ -47,15 +47,16 @@ def decide_mentions(
     """Applies the decision on documents to the answer of a predictor; an event describes each
     change.
 
-    First the edges of each mention are brought in order (`fascicle.runtime.decoding.edges`). Then,
-    in each stretch of the text (`fascicle.runtime.decoding.scopes`) and for each type, mentions
-    below ``low`` go. A name with a mention of at least ``high`` is marked wherever it stands as a
-    word of its own and no mention of the type overlaps, or only less probable parts of it, which
-    go; all mentions of such a name have its best score. In a stretch of one sentence, mentions
-    below ``alone`` go, and nothing is marked. In both, a name that means the type alone by what
-    ``knows`` says stays from ``known`` on. At last scores become probabilities, and ends are cut
-    where that was decided. Discontinuous mentions keep their edges and are not marked. Mentions
-    without a score are kept.
+    Evidence from outside the network comes before (`fascicle.runtime.decoding.evidence`). First the
+    edges of each mention are brought in order (`fascicle.runtime.decoding.edges`). Then, in each
+    stretch of the text (`fascicle.runtime.decoding.scopes`: two abstracts without an empty line
+    between them are one stretch) and for each type, mentions below ``low`` go. A name with a
+    mention of at least ``high`` is marked wherever it stands as a word of its own and no mention of
+    the type overlaps, or only less probable parts of it, which go; all mentions of such a name have
+    its best score. In a stretch of one sentence, mentions below ``alone`` go, and nothing is
+    marked. In both, a name that means the type alone by what ``knows`` says stays from ``known``
+    on. At last scores become probabilities, and ends are cut where that was decided. Discontinuous
+    mentions keep their edges and are not marked. Mentions without a score are kept.
 
     Args:
         document: the document that was read.

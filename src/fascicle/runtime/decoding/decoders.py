@@ -303,8 +303,8 @@ class SpanDecoder(_SpanwiseDecoder):
 
 
 class MatchDecoder(_SpanwiseDecoder):
-    """The tables of a bi-encoder into spans above their thresholds, nested or chosen so that
-    none overlap.
+    """The tables of a bi-encoder into spans above their thresholds (`match_spans`), nested or
+    chosen so that none overlap.
     """
 
     def __init__(

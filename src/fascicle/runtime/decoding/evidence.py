@@ -101,22 +101,17 @@ def with_evidence(
     if not rules.pack:
         return list(patches)
     plain = [without_wraps(plain_text(document.text)) for document in documents]
-    parts = [
-        _may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)
-    ]
-    own_types = _look_up(knows, (name for names in parts for name in names.values()))
+    names = _names_in(plain, patches, rules)
+    own_types = _look_up(knows, (name for parts in names for name in parts.values()))
     patches = [
-        with_own_types(
-            patch, names, own_types, allowed=rules.types, has_capitals=text != text.lower()
-        )
-        for text, patch, names in zip(plain, patches, parts, strict=True)
-    ]
-    parts = [
-        _may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)
+        with_own_types(patch, parts, own_types, allowed=rules.types, has_capitals=not _is_low(text))
+        for text, patch, parts in zip(plain, patches, names, strict=True)
     ]
     texts = [
-        _gather(text, patch, names, types=own_types, rules=rules, document=document)
-        for text, patch, names, document in zip(plain, patches, parts, documents, strict=True)
+        _gather(text, patch, parts, types=own_types, rules=rules, document=document)
+        for text, patch, parts, document in zip(
+            plain, patches, _names_in(plain, patches, rules), documents, strict=True
+        )
     ]
     types = _look_up(knows, (name for text in texts for name in text.names))
     return [_apply(text, patch, types, source) for text, patch in zip(texts, patches, strict=True)]
@@ -125,6 +120,18 @@ def with_evidence(
 def _look_up(knows: FindTypes, names: Iterable[str]) -> Mapping[str, str]:
     distinct = set(names)
     return knows(distinct) if distinct else {}
+
+
+def _is_low(text: str) -> bool:
+    return text == text.lower()
+
+
+def _names_in(
+    texts: Sequence[str], patches: Sequence[Patch], rules: DocumentDecision
+) -> list[dict[int, str]]:
+    return [
+        _may_be_parts(text, patch.add, rules) for text, patch in zip(texts, patches, strict=True)
+    ]
 
 
 def _may_be_parts(
