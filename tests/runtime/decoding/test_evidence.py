@@ -33,6 +33,8 @@ PACK = {
     "strabismus": "Disease",
     "CMC": "Disease",
     "glottis": "Anatomy",
+    "epiphyses": "Anatomy",
+    "stippled epiphyses": "Disease",
     "honey": "Anatomy",
     "Chlamydia trachomatis": "Species",
     "cocoa": "Species",
@@ -153,6 +155,7 @@ def test_a_formula_is_found_where_the_network_found_nothing() -> None:
         ("She has strabismus.", "strabismus", "Chemical", "Disease"),
         ("A CMC film.", "CMC", "Chemical", "Chemical"),  # a short form may mean anything
         ("View of the glottis.", "glottis", "Disease", ""),
+        ("With stippled epiphyses.", "epiphyses", "Disease", "Disease"),
         ("Fed honey.", "honey", "Chemical", "Chemical"),  # what bodies make may be a chemical
         ("Tested for Chlamydia trachomatis.", "Chlamydia trachomatis", "Disease", "Species"),
         ("They ate cocoa.", "cocoa", "Chemical", "Chemical"),
@@ -164,7 +167,9 @@ def test_a_formula_is_found_where_the_network_found_nothing() -> None:
     ],
 )
 def test_a_name_has_its_type_in_the_pack(text: str, name: str, kind: str, expected: str) -> None:
-    assert found(text, (name, kind)) == ([(name, expected)] if expected else [])
+    told = found(text, (name, kind))
+    assert [kind for _, kind in told] == ([expected] if expected else [])
+    assert all(name in place for place, _ in told)
 
 
 def test_a_name_that_has_both_types_keeps_its_own() -> None:

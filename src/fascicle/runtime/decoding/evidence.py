@@ -101,37 +101,24 @@ def with_evidence(
     if not rules.pack:
         return list(patches)
     plain = [without_wraps(plain_text(document.text)) for document in documents]
-    names = _names_in(plain, patches, rules)
-    own_types = _look_up(knows, (name for parts in names for name in parts.values()))
-    patches = [
-        with_own_types(patch, parts, own_types, allowed=rules.types, has_capitals=not _is_low(text))
-        for text, patch, parts in zip(plain, patches, names, strict=True)
+    parts = [
+        _may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)
     ]
+    own_types = _look_up(knows, (name for names in parts for name in names.values()))
     texts = [
-        _gather(text, patch, parts, types=own_types, rules=rules, document=document)
-        for text, patch, parts, document in zip(
-            plain, patches, _names_in(plain, patches, rules), documents, strict=True
-        )
+        _gather(text, patch, names, types=own_types, rules=rules, document=document)
+        for text, patch, names, document in zip(plain, patches, parts, documents, strict=True)
     ]
-    types = _look_up(knows, (name for text in texts for name in text.names))
-    return [_apply(text, patch, types, source) for text, patch in zip(texts, patches, strict=True)]
+    types = {**own_types, **_look_up(knows, (name for text in texts for name in text.names))}
+    return [
+        _apply(text, patch, types, rules, source=source)
+        for text, patch in zip(texts, patches, strict=True)
+    ]
 
 
 def _look_up(knows: FindTypes, names: Iterable[str]) -> Mapping[str, str]:
     distinct = set(names)
     return knows(distinct) if distinct else {}
-
-
-def _is_low(text: str) -> bool:
-    return text == text.lower()
-
-
-def _names_in(
-    texts: Sequence[str], patches: Sequence[Patch], rules: DocumentDecision
-) -> list[dict[int, str]]:
-    return [
-        _may_be_parts(text, patch.add, rules) for text, patch in zip(texts, patches, strict=True)
-    ]
 
 
 def _may_be_parts(
@@ -195,8 +182,19 @@ def _without_defined(
     return [span for span in symbols if text[slice(*span)] not in defined]
 
 
-def _apply(evidence: Text, patch: Patch, types: Mapping[str, str], source: str) -> Patch:
-    mentions = _without_variants(evidence.text, _widen(evidence, types))
+def _apply(
+    evidence: Text,
+    patch: Patch,
+    types: Mapping[str, str],
+    rules: DocumentDecision,
+    *,
+    source: str,
+) -> Patch:
+    text = evidence.text
+    mentions = _without_variants(text, _widen(evidence, types))
+    names = _may_be_parts(text, mentions, rules)
+    low = text == text.lower()
+    mentions = with_own_types(mentions, names, types, allowed=rules.types, has_capitals=not low)
     formulas = [
         span for span in evidence.formulas if _is_chemical(evidence.text[slice(*span)], types)
     ]

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from fascicle.core.document import Mention, Patch
+from fascicle.core.document import Mention
 from fascicle.core.lexicon import lexicon
 
 _ANATOMY: Final = "Anatomy"
@@ -36,44 +36,46 @@ _RULES: Final[Mapping[str, Mapping[str, re.Pattern[str]]]] = MappingProxyType(
 
 
 def with_own_types(
-    patch: Patch,
+    mentions: list[Mention],
     names: Mapping[int, str],
     types: Mapping[str, str],
     *,
     allowed: Collection[str],
     has_capitals: bool,
-) -> Patch:
-    """Returns an answer in which a name has its type in the pack where a network is known to err:
+) -> list[Mention]:
+    """Returns mentions of which a name has its type in the pack where a network is known to err:
     ``strabismus`` is no chemical. A part of the body, and a word such as ``no``, is no mention.
 
     Args:
-        patch: the answer of a network.
-        names: those of its mentions that may stay, by their indices.
+        mentions: of a network.
+        names: those of the mentions that may stay, by their indices.
         types: of the names that mean one type alone.
         allowed: the types of the model.
         has_capitals: whether the text is written with capitals; else ``no`` may be a symbol.
     """
     changes: dict[int, str] = {}
     for at, name in names.items():
-        kind, other = patch.add[at].type, types.get(name, "")
+        kind, other = mentions[at].type, types.get(name, "")
         rule = _RULES.get(kind, {}).get(other)
         if rule and rule.fullmatch(name) and (other in allowed or other == _ANATOMY):
             changes[at] = other
         elif has_capitals and kind != _GENE and name in _small_words():
             changes[at] = ""
-    return _changed(patch, changes, allowed=allowed) if changes else patch
+    return _changed(mentions, changes, allowed=allowed) if changes else mentions
 
 
-def _changed(patch: Patch, changes: Mapping[int, str], *, allowed: Collection[str]) -> Patch:
-    places = {(mention.type, mention.spans) for mention in patch.add}
-    mentions: list[Mention] = []
-    for at, mention in enumerate(patch.add):
+def _changed(
+    mentions: list[Mention], changes: Mapping[int, str], *, allowed: Collection[str]
+) -> list[Mention]:
+    places = {(mention.type, mention.spans) for mention in mentions}
+    changed: list[Mention] = []
+    for at, mention in enumerate(mentions):
         kind = changes.get(at, mention.type)
         if at not in changes:
-            mentions.append(mention)
+            changed.append(mention)
         elif kind in allowed and (kind, mention.spans) not in places:
-            mentions.append(replace(mention, type=kind))
-    return replace(patch, add=tuple(mentions))
+            changed.append(replace(mention, type=kind))
+    return changed
 
 
 @cache
