@@ -31,8 +31,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.formats.files import read
@@ -191,15 +189,16 @@ def tried(work: Path, count: int, try_on: Any) -> dict[str, Any]:
     """Tries rules on texts in portions, as the page does."""
     # what a service imports would be part of the memory of graphs
     from fascicle.serving.messages import TryRules
-    from fascicle.serving.work import try_rules
+    from fascicle.serving.trying import try_rules
 
-    documents = [msgspec.Raw(codec.encode(document)) for document in texts(work, count)]
+    documents = [codec.encode(document) for document in texts(work, count)]
+    order = TryRules(name="Pain", before=BEFORE, rules=RULES, documents=())
     pack, settings, changes = Pack.open(PACK), RecognitionSettings(), 0
     begun = time.process_time()
     for start in range(0, count, PORTION):
-        portion = tuple(documents[start : start + PORTION])
-        order = TryRules(name="Pain", before=BEFORE, rules=RULES, documents=portion)
-        changes += len(try_rules(pack, order, settings, try_on)["changes"])
+        portion = map(codec.decode, documents[start : start + PORTION])
+        answer = try_rules(pack, order, settings, try_on, documents=portion)
+        changes += len(answer["changes"])
     return {"changes": changes, "trying_s": round(time.process_time() - begun, 1)}
 
 

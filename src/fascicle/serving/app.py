@@ -34,7 +34,7 @@ from fascicle.serving.jobs import Jobs, Served
 from fascicle.serving.pool import Pool, Worker
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError, make_problem, problem_response
 from fascicle.serving.records import Problem
-from fascicle.serving.routes import annotate, curation, facts, files, kazu, review
+from fascicle.serving.routes import annotate, curation, facts, files, kazu, names, review
 from fascicle.serving.service import Service
 from fascicle.serving.work import FileWork, PipelineWork, open_work
 from fascicle.serving.worker import LocalWorker, ProcessWorker, do_job
@@ -47,6 +47,7 @@ ROUTES: Final[tuple[Endpoint, ...]] = (
     *annotate.ROUTES,
     *files.ROUTES,
     *facts.CONCEPT_ROUTES,
+    *names.ROUTES,
     *files.JOB_ROUTES,
     *curation.ROUTES,
     *review.ROUTES,

@@ -27,7 +27,7 @@ from fascicle.errors import OutputError
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.workers import Channel, Process, WorkerEndedError
 from fascicle.serving.content import find_writable, format_suffix
-from fascicle.serving.messages import JOB_MESSAGES, Broken, JobEnded, JobOrder, Reached
+from fascicle.serving.messages import JOB_MESSAGES, Broken, JobEnded, JobKind, JobOrder, Reached
 from fascicle.serving.problems import ProblemError
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
@@ -49,6 +49,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         id: the id that only its client knows.
         status: ``"receiving"``, ``"waiting"``, ``"running"``, ``"done"``, ``"failed"`` or
             ``"cancelled"``.
+        kind: ``"annotate"``, ``"texts"`` (files are only read) or ``"names"`` (rows of curation are
+            tried on the texts of another job).
         pipeline: name.
         file: name of the file.
         reading: format of the file, or ``"auto"``.
@@ -65,6 +67,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     status: _State = "receiving"
+    kind: JobKind = "annotate"
     pipeline: str
     file: str
     reading: str = "auto"
@@ -144,7 +147,16 @@ class Jobs:
         if self._lock is not None:
             self._lock.close()
 
-    def open(self, *, pipeline: str, file: str, reading: str, format: str, who: str = "") -> Job:  # noqa: A002
+    def open(
+        self,
+        *,
+        pipeline: str,
+        file: str,
+        reading: str = "auto",
+        format: str = "jsonl",  # noqa: A002
+        who: str = "",
+        kind: JobKind = "annotate",
+    ) -> Job:
         """Creates a job that waits for its file.
 
         Args:
@@ -153,12 +165,15 @@ class Jobs:
             reading: format of the file, or ``"auto"``.
             format: of the result.
             who: name of the token that sends it.
+            kind: what it does.
 
         Raises:
-            ProblemError: as many jobs wait as may wait.
+            ProblemError: as many jobs wait as may wait, or the pipeline runs in this process.
         """
+        self.of_pipeline(pipeline)
         new = Job(
             id=secrets.token_hex(16),
+            kind=kind,
             pipeline=pipeline,
             file=file,
             reading=reading,
@@ -314,6 +329,7 @@ class Jobs:
             )
         folder = self._place(job.id)
         order = JobOrder(
+            kind=job.kind,
             input=str(folder / job.file),
             reading=job.reading,
             folder=str(folder),
@@ -321,6 +337,7 @@ class Jobs:
             format=job.format,
             workers=self._settings.workers,
             limits=getattr(served, "limits", None) or Limits(),
+            characters=self._settings.job,
         )
         process = Process(partial(self._does, served, order), JOB_MESSAGES)
         try:

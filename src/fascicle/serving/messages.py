@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -208,10 +208,15 @@ ORDERS: Final[msgspec.json.Decoder[Order]] = msgspec.json.Decoder(Order)
 MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
 
 
+# what a job does: annotate a file, read the texts of files, or try rules on texts
+JobKind = Literal["annotate", "texts", "names"]
+
+
 class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
     """Order for a job.
 
     Attributes:
+        kind: what it does.
         input: path of the file.
         reading: format of the file, or ``"auto"``.
         folder: of the job.
@@ -219,8 +224,10 @@ class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
         format: of the result.
         workers: processes.
         limits: of these.
+        characters: greatest number of characters of texts.
     """
 
+    kind: JobKind = "annotate"
     input: str
     reading: str
     folder: str
@@ -228,6 +235,7 @@ class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
     format: str
     workers: int
     limits: Limits
+    characters: int = 1 << 30
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True, tag="reached"):

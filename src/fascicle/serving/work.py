@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -45,18 +44,9 @@ from fascicle.serving.messages import (
     Wrong,
 )
 from fascicle.serving.records import PackFacts, PipelineFacts, StepFacts, VocabularyFacts
-from fascicle.settings.inputs import RecognitionSettings
-from fascicle.terms.keys.key import key
-from fascicle.terms.pack.differences import mention_changes
+from fascicle.serving.trying import try_rules
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.tried import (
-    TriedPack,
-    TryOn,
-    rule_problems,
-    rules_by_key,
-    try_on_pack,
-)
-from fascicle.terms.pack.why import explain_name, reason_not_found
+from fascicle.terms.pack.tried import TryOn, try_on_pack
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.searching import HOW, FoundConcept, NameSearch
 from fascicle.text.annotator import Annotator
@@ -64,7 +54,6 @@ from fascicle.text.annotator import Annotator
 OnStart = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
 _PORTION: Final = 50  # names of a concept that are sent
-_CHANGES: Final = 10_000  # changed mentions that are sent
 
 
 def _ignore_documents(documents: Sequence[Document]) -> None:
@@ -147,7 +136,8 @@ class PipelineWork:
             case Search():
                 return Searched(concepts=tuple(self._search(order)))
             case TryRules():
-                return TriedRules(answer=self._try_rules(order))
+                texts = (codec.decode(bytes(document)) for document in order.documents)
+                return TriedRules(answer=self.try_rules(order, texts))
             case _:
                 raise TypeError(f"a pipeline does no {type(order).__name__}")
 
@@ -229,14 +219,22 @@ class PipelineWork:
         hits.sort(key=lambda hit: hit[0])
         return [_hit(pack, hit) for _, pack, hit in hits[: order.most]]
 
-    def _try_rules(self, order: TryRules) -> dict[str, Any] | None:
-        """Explains a name in the first pack that finds names, and tries rules on it."""
+    def try_rules(self, order: TryRules, documents: Iterable[Document]) -> dict[str, Any] | None:
+        """Explains a name in the first pack that finds names, and tries rules on it.
+
+        Args:
+            order: name and rules.
+            documents: in which changes are searched, in place of those of the order.
+
+        Returns:
+            See `try_rules`; ``None`` if no step finds the names of a pack.
+        """
         finders = [part for part in _parts(self.pipeline) if isinstance(part, PackRecogniser)]
         packs = [(pack, finder) for finder in finders for pack in _packs_of(finder)]
         if not packs:
             return None
         pack, finder = packs[0]
-        return try_rules(pack, order, finder.settings, self._try_on)
+        return try_rules(pack, order, finder.settings, self._try_on, documents=documents)
 
     @cached_property
     def facts(self) -> PipelineFacts:
@@ -392,25 +390,6 @@ def _pack_facts(pack: Pack) -> PackFacts:
             for source in pack.manifest.sources
         ),
     )
-
-
-def try_rules(
-    pack: Pack, order: TryRules, settings: RecognitionSettings, try_on: TryOn = try_on_pack
-) -> dict[str, Any]:
-    """Returns what a name is in a pack, and what rules would change in texts."""
-    documents = [codec.decode(bytes(document)) for document in order.documents]
-    rules = (*order.before, *order.rules)
-    before, after = try_on(pack, order.before), try_on(pack, rules)
-    changes = mention_changes(before, after, documents, settings=settings) if order.rules else ()
-    few = after.few if isinstance(after, TriedPack) and key(order.name, 2) in after.keys else None
-    explanation = explain_name(few or pack, order.name)
-    return {
-        "pack": pack.full_name,
-        "why": msgspec.to_builtins(explanation),
-        "reason": reason_not_found(explanation, settings.threshold),
-        "problems": [problem.message for problem in rule_problems(pack, rules_by_key(rules))],
-        "changes": msgspec.to_builtins(list(islice(changes, _CHANGES))),
-    }
 
 
 def _read_file(order: ReadFile) -> FileRead:

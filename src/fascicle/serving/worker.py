@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.document import Document
@@ -30,12 +31,14 @@ from fascicle.pipeline.workers import (
     Working,
     log_fault,
 )
+from fascicle.serving.folders import DoJob, read_texts, try_names
 from fascicle.serving.messages import (
     MESSAGES,
     ORDERS,
     Annotate,
     Broken,
     JobEnded,
+    JobKind,
     JobOrder,
     Message,
     Order,
@@ -60,18 +63,30 @@ def do_job(open_pipeline: OpenPipeline, order: JobOrder, channel: Channel) -> No
         order: what to do.
         channel: takes the messages.
     """
-
-    def see(now: RunProgress) -> None:
-        channel.send(Reached(documents=now.documents, of=now.of, quarantined=now.quarantined))
-
     try:
-        totals = _run(order, open_pipeline).do(resume=True, progress=see)
-        channel.send(_end_message(totals, _write(order)))
+        channel.send(JOBS[order.kind](open_pipeline, order, channel.send))
     except FascicleError as error:
         channel.send(Broken(message=str(error).replace(f"{order.folder}/", "")))
     except Exception as error:
         log_fault(error)
         channel.send(Broken(message=f"{type(error).__name__}: {error}"))
+
+
+def _annotate(
+    open_pipeline: OpenPipeline, order: JobOrder, send: Callable[[Reached], None]
+) -> JobEnded:
+    """Annotates the documents of a file."""
+
+    def see(now: RunProgress) -> None:
+        send(Reached(documents=now.documents, of=now.of, quarantined=now.quarantined))
+
+    totals = _run(order, open_pipeline).do(resume=True, progress=see)
+    return _end_message(totals, _write(order))
+
+
+JOBS: Final[Mapping[JobKind, DoJob]] = MappingProxyType(
+    {"annotate": _annotate, "texts": read_texts, "names": try_names}
+)
 
 
 def _run(order: JobOrder, open_pipeline: OpenPipeline) -> Run:

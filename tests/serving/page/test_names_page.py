@@ -231,3 +231,119 @@ def test_the_table_is_sorted_by_the_words_around(opened: Opened, axe: str, width
     ]
     assert violations(page, axe) == []
     assert not overflow(page)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A folder with texts, one of them below it, and a file that cannot be read."""
+    folder = tmp_path / "notes"
+    (folder / "below").mkdir(parents=True)
+    for at in range(250):
+        (folder / f"n{at}.txt").write_text(f"Case {at}: a shaky upset, and no tremor.", "utf-8")
+    (folder / "below" / "ä.txt").write_text("Another shaky upset", "utf-8")
+    (folder / "letter.pdf").write_bytes(b"no pdf")
+    return folder
+
+
+def add_shaky_upset(page: Page) -> None:
+    """Asks to try a name of tremor on a folder, by keys alone."""
+    page.locator("#text").click()
+    press(page, "Shift+N")
+    page.keyboard.type("shaky upset")
+    press(page, "Enter")
+    page.wait_for_selector("#names-action")
+    page.locator("#names-folder").focus()
+    press(page, "Enter")
+    name_tremor(page)
+
+
+def name_tremor(page: Page) -> None:
+    page.wait_for_selector("#pick-free")
+    page.fill("#pick-free", "tremor")
+    page.wait_for_selector("[aria-label=Found] button")
+    press(page, "Enter")
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_a_name_is_tried_on_a_folder(
+    opened: Opened, axe: str, width: int, notes: Path, tmp_path: Path
+) -> None:
+    page = opened(TEXT, width=width, curator="Ada")
+    add_shaky_upset(page)
+    page.wait_for_selector("#names-choose-folder")
+    assert violations(page, axe) == []
+    assert not overflow(page)
+    until(page, "document.activeElement.id === 'names-choose-folder'")
+    with page.expect_file_chooser() as choosing:
+        page.keyboard.press("Enter")
+    choosing.value.set_files(notes)
+    page.wait_for_selector("#names-count")
+    assert page.inner_text("#names-count") == (
+        "251 texts of notes: 251 appears, 0 vanishes, 0 other link."
+    )
+    problems = page.locator("#names-changes .notice").all_inner_texts()
+    assert problems[0] == "1 file or text could not be read."
+    assert problems[1].startswith("letter.pdf: the file is damaged")
+    changes = page.locator("#names-changes li")
+    assert "Case 0: a [shaky upset], and no tremor." in changes.nth(1).inner_text()
+    assert changes.count() == 200
+    page.click("#names-more")
+    assert changes.count() == 251
+    assert page.locator("#names-more").is_hidden()
+    assert violations(page, axe) == []
+    assert not overflow(page)
+    with page.expect_download() as loading:
+        page.click("#names-save-changes")
+    loading.value.save_as(tmp_path / "changes.tsv")
+    header, *rows = (tmp_path / "changes.tsv").read_text("utf-8").splitlines()
+    assert header.split("\t")[:4] == ["change", "surface", "words", "document"]
+    assert len(rows) == 251
+
+    page.locator("#names-keep").focus()
+    press(page, "Enter")
+    kept(page, "1 row kept")
+    page.select_option("#names-action", "ner_off")  # the service has the texts
+    page.fill("#names-name", "tremor")
+    page.click("#names-why")
+    page.wait_for_selector("#names-about .link")
+    page.select_option("#names-action", "ner_off")
+    page.click("#names-folder")
+    page.wait_for_selector("#names-count")
+    assert "251 texts of notes: 0 appears, 250 vanishes" in page.inner_text("#names-count")
+    page.click("#names-discard")
+    page.locator("#names-rows button", has_text="Undo").click()
+    until(page, "!document.getElementById('names-rows').textContent")
+
+
+def test_texts_that_the_service_has_no_more_are_asked_for_again(
+    browser: Browser, without: Standing, notes: Path
+) -> None:
+    opening = opener(browser, without)
+    page = next(opening)(TEXT, fails="404")
+    add_shaky_upset(page)
+    with page.expect_file_chooser() as choosing:
+        page.click("#names-choose-files")
+    choosing.value.set_files([notes / "n1.txt", notes / "n2.txt"])
+    page.wait_for_selector("#names-count")
+    assert page.inner_text("#names-count").startswith("2 texts: 2 appears")
+    for job in without.ask("GET", "/v1/jobs").json["jobs"]:
+        assert job["kind"] == "texts"
+        without.ask("DELETE", f"/v1/jobs/{job['id']}")
+    page.click("#names-folder")
+    name_tremor(page)
+    page.wait_for_selector("#names-again")
+    assert "does not have these texts any more" in page.inner_text("#names-changes")
+    page.click("#names-again")
+    with page.expect_file_chooser() as choosing:
+        page.click("#names-choose-files")
+    choosing.value.set_files(notes / "letter.pdf")
+    page.wait_for_selector("#names-changes .notice")
+    assert "letter.pdf: the file is damaged" in page.inner_text("#names-changes")
+    page.click("#names-again")
+    with page.expect_file_chooser() as choosing:
+        page.click("#names-choose-folder")
+    choosing.value.set_files(notes)
+    page.click("#names-cancel")
+    page.wait_for_selector("#names-changes .notice")
+    assert "Nothing was tried." in page.inner_text("#names-changes")
+    next(opening, None)

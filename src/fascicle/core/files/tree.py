@@ -157,7 +157,7 @@ def path_exists(path: str) -> bool:
 
 
 @contextmanager
-def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
+def open_tree(path: str, *, suffixes: Collection[str] | None) -> Iterator[Tree]:
     """Opens a folder, a zip, a folder inside a zip, or one file with those beside it that differ
     only in the suffix.
 
@@ -167,7 +167,7 @@ def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
     Args:
         path: the path.
         suffixes: suffixes of the files to list, in lower case; the case of the files does not
-            matter.
+            matter. ``None`` for all files of a zip.
 
     Raises:
         UsageError: standard input.
@@ -181,7 +181,7 @@ def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
         )
     parts = split_archive(path)
     if parts is None:
-        yield _folder(path, suffixes)
+        yield _folder(path, suffixes or ())
         return
     archive = _opened(parts[0])
     with archive:
@@ -270,13 +270,13 @@ def _file(folder: Path, name: str) -> bytes:
 
 
 def _archive(
-    path: str, archive: zipfile.ZipFile, parts: tuple[Path, str], suffixes: Collection[str]
+    path: str, archive: zipfile.ZipFile, parts: tuple[Path, str], suffixes: Collection[str] | None
 ) -> Tree:
     place, inner = parts
     members = _members(archive, place)
     start = f"{inner}/" if inner else ""
     if inner and not any(name.startswith(start) for name in (*members, *_folders(members))):
-        _check_member(path, parts, members, suffixes)
+        _check_member(path, parts, members, suffixes or ())
         parent = PurePosixPath(inner).parent
         start = "" if str(parent) == "." else f"{parent}/"
         members = {name: info for name, info in members.items() if _stem(name) == _stem(inner)}
@@ -354,14 +354,17 @@ def _opened(place: Path) -> zipfile.ZipFile:
         raise _damaged(place, error) from None
 
 
-def _select(names: list[str], suffixes: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _select(
+    names: list[str], suffixes: Collection[str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the names with these suffixes, sorted folder by folder, and separately those that
     are not Unicode.
     """
     selected = [
         name
         for name in names
-        if lower_suffix(name) in suffixes and all(map(_is_visible, name.split("/")))
+        if (suffixes is None or lower_suffix(name) in suffixes)
+        and all(map(_is_visible, name.split("/")))
     ]
     ordered = sorted(selected, key=lambda name: name.split("/"))
     unnamed = {name for name in ordered if not is_unicode(name)}

@@ -4,7 +4,7 @@ of links.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import msgspec
 from starlette.requests import Request
@@ -18,10 +18,7 @@ from fascicle.serving.content import (
     check_names,
     query_value,
     read_content,
-    read_json,
-    rules_of,
 )
-from fascicle.serving.curation.decisions import Rows
 from fascicle.serving.endpoint import (
     JSON,
     PIPELINE_QUERY,
@@ -38,7 +35,6 @@ from fascicle.serving.messages import (
     Search,
     Searched,
     TriedRules,
-    TryRules,
 )
 from fascicle.serving.pool import Pool, Task, WorkerAnswer
 from fascicle.serving.problems import ProblemError
@@ -153,7 +149,7 @@ async def concept(request: Request, service: Service) -> Response:
             422, f"{curie[:100]!r} is not a CURIE; give prefix:local, such as MESH:D003920"
         )
     pool = pool_of(request, service)
-    answer = await _run_task(service, pool, Task(order=Look(curie=curie)))
+    answer = await run_task(service, pool, Task(order=Look(curie=curie)))
     assert isinstance(answer, Looked)
     if answer.concept is None:
         raise ProblemError(
@@ -171,7 +167,7 @@ async def concepts(request: Request, service: Service) -> Response:
     kind: str = query_value(request, "type", str, "")
     most: int = query_value(request, "most", _Most, 10)
     pool = pool_of(request, service)
-    answer = await _run_task(service, pool, Task(order=Search(query=query, kind=kind, most=most)))
+    answer = await run_task(service, pool, Task(order=Search(query=query, kind=kind, most=most)))
     assert isinstance(answer, Searched)
     return json_answer({"concepts": answer.concepts})
 
@@ -188,77 +184,17 @@ async def why(request: Request, service: Service) -> Response:
             document.problem.status, document.problem.detail, code=document.problem.code
         )
     order = Explain(document=msgspec.Raw(codec.encode(document)), candidates=most)
-    answer = await _run_task(service, pool, Task(order=order, characters=len(document.text) + 1))
+    answer = await run_task(service, pool, Task(order=order, characters=len(document.text) + 1))
     assert isinstance(answer, Answer)
     return json_answer({"decisions": answer.decisions or ()})
 
 
-_Name = Annotated[str, msgspec.Meta(max_length=1_000)]
+async def run_task(service: Service, pool: Pool, task: Task) -> WorkerAnswer:
+    """Returns the answer of a worker to a task.
 
-
-class GivenNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A name to explain, and rows of curation to try.
-
-    Attributes:
-        name: any; empty for none.
-        before: rows that hold already, as ``rows``.
-        rows: rules, by the columns ``action``, ``surface``, ``source``, ``concept``, ``case`` and
-            ``note``.
-        documents: in whose texts the changes are searched.
+    Raises:
+        ProblemError: there is none in time, or it cannot be answered.
     """
-
-    name: _Name = ""
-    before: Rows = ()
-    rows: Rows = ()
-    documents: tuple[codec.GivenDocument, ...] = ()
-
-
-class _RawNames(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: _Name = ""
-    before: Rows = ()
-    rows: Rows = ()
-    documents: tuple[msgspec.Raw, ...] = ()
-
-
-class TriedNames(msgspec.Struct, frozen=True, kw_only=True):
-    """What a name is in a pack, and what rows would change.
-
-    Attributes:
-        pack: its full name.
-        why: terms with the key of the name, and their concepts.
-        reason: why the name is not found in texts; empty if it is.
-        problems: of the rows, one sentence each.
-        changes: mentions that appear, vanish or get another link, each with its words around.
-    """
-
-    pack: str
-    why: dict[str, Any]
-    reason: str
-    problems: tuple[str, ...]
-    changes: tuple[dict[str, Any], ...]
-
-
-async def names(request: Request, service: Service) -> Response:
-    """Explains a name, and returns what rows of curation would change in documents."""
-    check_names(request, ("pipeline",))
-    pool = pool_of(request, service)
-    content = await read_json(request, service.settings, _RawNames)
-    documents = service.documents(content.documents) if content.documents else []
-    order = TryRules(
-        name=content.name,
-        before=tuple(rules_of(content.before)),
-        rules=tuple(rules_of(content.rows)),
-        documents=tuple(msgspec.Raw(codec.encode(document)) for document in documents),
-    )
-    characters = sum(len(document.text) + 1 for document in documents)
-    answer = await _run_task(service, pool, Task(order=order, characters=characters + 1))
-    assert isinstance(answer, TriedRules)
-    if answer.answer is None:
-        raise ProblemError(404, "no step of this pipeline finds the names of a term pack")
-    return json_answer(answer.answer)
-
-
-async def _run_task(service: Service, pool: Pool, task: Task) -> WorkerAnswer:
     (answer,) = await service.ask(pool, [task])
     if answer is None:
         raise ProblemError(
@@ -302,21 +238,6 @@ CONCEPT_ROUTES: Final = (
         query=(PIPELINE_QUERY,),
         answers=ConceptAnswer,
         problems=(404, 429),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/names",
-        handle=names,
-        means="what a name is in the pack of a pipeline, and what rows of curation would change",
-        query=(PIPELINE_QUERY,),
-        body=GivenNames,
-        answers=TriedNames,
-        problems=(404, 413, 429),
-        example={
-            "name": "tremor",
-            "rows": [{"action": "ner_off", "surface": "tremor"}],
-            "documents": [{"id": "a", "text": "Lithium can cause tremor."}],
-        },
     ),
     Endpoint(
         method="POST",

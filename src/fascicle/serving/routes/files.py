@@ -4,6 +4,7 @@ the background.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Annotated, Final
 
@@ -19,6 +20,7 @@ from fascicle.serving.content import (
     find_writable,
     format_suffix,
     plain_name,
+    query_value,
     read_json,
     save_content,
 )
@@ -140,7 +142,7 @@ async def submit(request: Request, service: Service) -> Response:
     check_names(request, [query.name for query in _QUERY])
     params = request.query_params
     pipeline = service.name_of(params.get("pipeline", ""))
-    service.jobs.of_pipeline(pipeline)
+    texts: bool = query_value(request, "texts", bool, False)
     if not params.get("name"):
         raise ProblemError(
             422,
@@ -152,11 +154,26 @@ async def submit(request: Request, service: Service) -> Response:
         reading=check_readable(params.get("input_format", "auto")),
         format=find_writable(params.get("format", "jsonl")).name,
         who=request.state.who.name,
+        kind="texts" if texts else "annotate",
     )
+    path, most = service.jobs.path_of(new), service.settings.job
+    return await begin_job(
+        service, new, lambda _: save_content(request, service.settings, path, most=most)
+    )
+
+
+async def begin_job(
+    service: Service, new: Job, place: Callable[[Job], Awaitable[None]]
+) -> Response:
+    """Queues a job when its file is there, and returns it; removes it if that fails.
+
+    Args:
+        service: with the job.
+        new: the job.
+        place: writes its file.
+    """
     try:
-        await save_content(
-            request, service.settings, service.jobs.path_of(new), most=service.settings.job
-        )
+        await place(new)
         content = msgspec.json.encode(service.jobs.begin(new))
     except BaseException:
         with suppress(ProblemError):  # it was removed meanwhile
@@ -167,7 +184,7 @@ async def submit(request: Request, service: Service) -> Response:
 
 async def job(request: Request, service: Service) -> Response:
     """Returns the progress of a job."""
-    return json_answer(_own(request, service))
+    return json_answer(own_job(request, service))
 
 
 async def jobs(request: Request, service: Service) -> Response:
@@ -177,7 +194,7 @@ async def jobs(request: Request, service: Service) -> Response:
     return json_answer(JobList(jobs=visible))
 
 
-def _own(request: Request, service: Service) -> Job:
+def own_job(request: Request, service: Service) -> Job:
     """Returns a job that the token may see.
 
     Raises:
@@ -193,13 +210,13 @@ def _sees(request: Request, job: Job) -> bool:
 
 async def result(request: Request, service: Service) -> Response:
     """Returns the result of a job."""
-    path = service.jobs.result(_own(request, service).id)
+    path = service.jobs.result(own_job(request, service).id)
     return FileResponse(path, media_type=ANY, filename=path.name)
 
 
 async def cancel(request: Request, service: Service) -> Response:
     """Cancels a job, or removes one that has ended."""
-    service.jobs.cancel(_own(request, service).id)
+    service.jobs.cancel(own_job(request, service).id)
     return Response(status_code=204)
 
 
@@ -217,6 +234,12 @@ _QUERY: Final = (
         name="input_format",
         type=str,
         means="of the file; by default its content and its suffix tell",
+    ),
+    QueryParameter(
+        name="texts",
+        type=bool,
+        means="only read the texts, of all files if it is a zip; POST /v1/jobs/{id}/names then "
+        "tries rows of curation on them",
     ),
     QueryParameter(
         name="pipeline", type=str, means="name of the pipeline; by default the first one"

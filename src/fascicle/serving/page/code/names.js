@@ -1,12 +1,15 @@
-/** Names of the term pack: why one is found or not, and what a row of curation would change in the open documents. */
+/** Names of the term pack: why one is found or not, and what a row of curation would change in open documents or a folder. */
 
 import { button, counted, dialog, download, el, name, say } from "./dom.js";
+import { Trial, chooseFiles, isGone } from "./folder.js";
 import { InBrowser, OnService } from "./keeping.js";
 import { pick } from "./picking.js";
 import { portions, service } from "./service.js";
 
 const COLUMNS = ["action", "surface", "source", "concept", "case", "note"];
-const SHOWN = 200; // changes
+const SHOWN = 200; // changes at a time
+const PROBLEMS = 5; // files that could not be read
+const CHANGED = ["change", "surface", "words", "document", "place", "before", "after"];
 const CHANGES = { added: "appears", removed: "vanishes", changed: "other link" };
 /** What can be done with a name; `concept`: of which. */
 const ACTIONS = {
@@ -29,6 +32,8 @@ export function showNames(store, curator, written = "") {
   /** What each place has. @type {[InBrowser | OnService, Kept[]][]} */
   let kept = [];
   let surfaces = []; // of the names with the key of what is asked for
+  /** What a job does now. @type {Trial | undefined} */
+  let trial;
   const field = el("input", { id: "names-name", value: written, autocomplete: "off", spellcheck: "false" });
   const action = el(
     "select",
@@ -43,6 +48,7 @@ export function showNames(store, curator, written = "") {
     { class: "row", hidden: true, on: { submit: send(change) } },
     el("label", { class: "field" }, el("span", { text: "Change" }), action),
     el("button", { class: "button first", type: "submit", id: "names-try", text: "Show what changes" }),
+    button("Try on a folder…", () => attempt(onFolder), { id: "names-folder" }),
   );
   const ask = el(
     "form",
@@ -50,12 +56,13 @@ export function showNames(store, curator, written = "") {
     el("label", { class: "field" }, el("span", { text: "Name" }), field),
     el("button", { class: "button", type: "submit", id: "names-why", text: "Is it found?" }),
   );
-  dialog("Names", ask, about, acts, changed, rows);
+  dialog("Names", ask, about, acts, changed, rows).addEventListener("close", () => trial?.stop());
   field.focus();
   attempt(written ? explain : load);
 
   /** @param {() => Promise<any>} does */
   function attempt(does) {
+    trial?.stop();
     return does().catch((error) => changed.replaceChildren(el("p", { class: "notice bad", text: error.message })));
   }
 
@@ -101,41 +108,102 @@ export function showNames(store, curator, written = "") {
     action.value = told.reason ? "add" : "ner_off";
   }
 
-  async function change() {
+  /** The rows that are chosen; `undefined` if no concept is. @returns {Promise<Row[] | undefined>} */
+  async function chooseRows() {
     const surface = field.value.trim();
     const { concept, case: policy = "" } = ACTIONS[action.value];
     const chosen = concept ? await whichConcept(surface, store) : "";
-    if (concept && !chosen) return;
+    if (concept && !chosen) return undefined;
     const each = EVERY.has(action.value) && surfaces.length ? surfaces : [surface];
-    const rows = each.map((name) => ({ action: action.value, surface: name, case: policy, concept: chosen }));
-    changed.replaceChildren(el("p", { text: "Trying …" }));
-    const before = await load();
-    const changes = [];
-    const problems = new Set();
-    for (const documents of store.documents.length ? portions(texts(store)) : [[]]) {
-      const told = await service.names(store.pipeline, { name: surface, before, rows, documents });
-      changes.push(...told.changes);
-      for (const problem of told.problems) problems.add(problem);
-    }
-    showChanges(rows, changes, [...problems]);
+    return each.map((name) => ({ action: action.value, surface: name, case: policy, concept: chosen }));
   }
 
-  /** @param {Row[]} tried @param {any[]} changes @param {string[]} problems */
-  function showChanges(tried, changes, problems) {
-    const counts = Object.entries(CHANGES).map(([kind, means]) => `${changes.filter((one) => one.change === kind).length} ${means}`);
-    const documents = counted(store.documents.length, "open document");
+  async function change() {
+    const rows = await chooseRows();
+    if (!rows) return;
+    changed.replaceChildren(el("p", { text: "Trying …" }));
+    const before = await load();
+    const all = { changes: [], counts: { added: 0, removed: 0, changed: 0 } };
+    const problems = new Set();
+    for (const documents of store.documents.length ? portions(texts(store)) : [[]]) {
+      const told = await service.names(store.pipeline, { before, rows, documents });
+      all.changes.push(...told.changes);
+      for (const kind of Object.keys(all.counts)) all.counts[kind] += told.counts[kind];
+      for (const problem of told.problems) problems.add(problem);
+    }
+    showChanges(rows, counted(store.documents.length, "open document"), { ...all, problems: [...problems] });
+  }
+
+  /** Tries the chosen rows on the folder that the service has, or asks for one. */
+  async function onFolder() {
+    const rows = await chooseRows();
+    if (!rows) return;
+    if (store.folder) await tryOnFolder(rows);
+    else choose(rows);
+  }
+
+  /** @param {Row[]} rows */
+  function choose(rows) {
+    changed.replaceChildren(chooseFiles((files) => attempt(() => tryOnFolder(rows, files))));
+    document.getElementById("names-choose-folder").focus();
+  }
+
+  /** @param {Row[]} rows @param {File[]} [files] of a folder that is sent first */
+  async function tryOnFolder(rows, files) {
+    const words = el("p", { id: "names-progress" });
+    const cancel = button("Cancel", () => trial.stop(), { id: "names-cancel" });
+    changed.replaceChildren(words, el("div", { class: "row" }, cancel));
+    cancel.focus();
+    const now = (trial = new Trial((sentence) => (words.textContent = sentence)));
+    try {
+      if (files) {
+        if (store.folder) service.jobs.remove(store.folder.id).catch(() => {});
+        store.folder = undefined;
+        store.folder = await now.read(files, store.pipeline);
+      }
+      const { label, count, problems, unread } = store.folder;
+      const told = await now.names(store.folder, { before: await load(), rows }, store.pipeline);
+      const where = `${counted(count, "text")}${label ? ` of ${label}` : ""}`;
+      const unreadable = unread ? [`${counted(unread, "file or text", "files or texts")} could not be read.`, ...problems.slice(0, PROBLEMS)] : [];
+      showChanges(rows, where, { ...told, problems: [...unreadable, ...told.problems] }, button("Other files…", () => choose(rows), { id: "names-others" }));
+    } catch (error) {
+      if (now !== trial) return; // something else was asked for meanwhile
+      if (!files && isGone(error)) store.folder = undefined;
+      changed.replaceChildren(el("p", { class: "notice bad", text: store.folder || files ? error.message : "The service does not have these texts any more." }));
+      if (!store.folder) changed.append(button("Choose the files again…", () => choose(rows), { id: "names-again" }));
+      changed.querySelector("button")?.focus();
+    }
+  }
+
+  /** @param {Row[]} tried @param {string} where @param {any} told @param {Node} [more] */
+  function showChanges(tried, where, { changes, counts, problems }, more) {
+    const sums = Object.entries(CHANGES).map(([kind, means]) => `${counts[kind].toLocaleString("en")} ${means}`);
+    const all = Object.values(counts).reduce((sum, count) => sum + count);
+    const list = el("ul", { class: "group" });
+    const next = button("Show more", show, { id: "names-more" });
+    show();
     changed.replaceChildren(
-      el("p", { id: "names-count", tabindex: "-1" }, `${documents}: ${counts.join(", ")}.`),
+      el("p", { id: "names-count", tabindex: "-1" }, name(where), `: ${sums.join(", ")}.`),
+      ...(all > changes.length ? [el("p", { class: "notice", text: `Only the first ${changes.length.toLocaleString("en")} are listed.` })] : []),
       ...problems.map((text) => el("p", { class: "notice", text })),
       el(
         "div",
         { class: "row" },
         button("Keep", () => decide(() => kept[0][0].keep(tried)), { class: "button first", id: "names-keep" }),
         button("Discard", () => decide(async () => {}), { id: "names-discard" }),
+        changes.length > 0 && button("Download the changes", () => saveTable("changes.tsv", CHANGED, changes), { id: "names-save-changes" }),
+        more,
       ),
-      el("ul", { class: "group" }, ...changes.slice(0, SHOWN).map(changeItem)),
+      list,
+      next,
     );
     document.getElementById("names-keep").focus();
+
+    function show() {
+      const from = list.children.length;
+      list.append(...changes.slice(from, from + SHOWN).map(changeItem));
+      next.hidden = list.children.length === changes.length;
+    }
   }
 
   function showRows() {
@@ -151,7 +219,6 @@ export function showNames(store, curator, written = "") {
             el(
               "p",
               { class: "soft small" },
-              "fascicle index diff PACK rules.tsv --corpus FOLDER shows what they change in a folder of texts, and ",
               "fascicle index extend PACK rules.tsv -o NEW builds the pack with them.",
             ),
           ]
@@ -230,6 +297,11 @@ async function whichConcept(surface, store) {
 /** @param {Kept[]} kept */
 function save(kept) {
   const rows = kept.flatMap((one) => one.rows.map((row) => ({ ...row, note: row.note || byWhom(one) })));
-  const lines = [COLUMNS, ...rows.map((row) => COLUMNS.map((column) => row[column] ?? ""))];
-  download("rules.tsv", new Blob([`${lines.map((cells) => cells.join("\t")).join("\n")}\n`], { type: "text/tab-separated-values" }));
+  saveTable("rules.tsv", COLUMNS, rows);
+}
+
+/** @param {string} file @param {string[]} columns @param {Record<string, string>[]} rows */
+function saveTable(file, columns, rows) {
+  const lines = [columns, ...rows.map((row) => columns.map((column) => (row[column] ?? "").replace(/\s/g, " ")))];
+  download(file, new Blob([`${lines.map((cells) => cells.join("\t")).join("\n")}\n`], { type: "text/tab-separated-values" }));
 }

@@ -141,6 +141,31 @@ export const service = {
     return (await post("v1/names", content, { pipeline })).json();
   },
 
+  /** Files that are worked on in the background. */
+  jobs: {
+    /** @param {Blob} file @param {Record<string, any>} query */
+    async send(file, query) {
+      const headers = { "Content-Type": "application/octet-stream" };
+      return (await ask("v1/jobs", { method: "POST", query, headers, body: file })).json();
+    },
+    /** Tries rows of curation on the texts of a job. @param {string} id @param {any} content @param {string} pipeline */
+    async names(id, content, pipeline) {
+      return (await post(`v1/jobs/${id}/names`, content, { pipeline })).json();
+    },
+    /** How far a job is. @param {string} id */
+    async about(id) {
+      return (await ask(`v1/jobs/${id}`)).json();
+    },
+    /** @param {string} id */
+    async result(id) {
+      return (await ask(`v1/jobs/${id}/result`)).json();
+    },
+    /** Cancels a job, or removes one that has ended. @param {string} id */
+    async remove(id) {
+      await ask(`v1/jobs/${id}`, { method: "DELETE" });
+    },
+  },
+
   curation: {
     /** Whether the service keeps decisions, and of how many documents. */
     async about() {
