@@ -35,7 +35,8 @@ def test_a_name_is_explained(served: Standing) -> None:
     assert found["why"]["terms"][0]["concept"]["label"].lower() == "tremor"
     assert found["changes"] == found["problems"] == []
     assert (
-        ask(served, {"name": "a shaky upset"}).json["reason"] == "no name of the pack has its key"
+        ask(served, {"name": "a shaky upset"}).json["reason"]
+        == "no name of the pack is spelled like it"
     )
 
 

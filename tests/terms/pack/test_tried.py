@@ -245,10 +245,10 @@ def test_a_pack_with_composed_names_is_refused(tmp_path: Path) -> None:
     ("name", "reason"),
     [
         ("seizures", ""),
-        ("nothing", "no name of the pack has its key"),
+        ("nothing", "no name of the pack is spelled like it"),
         ("grey fever", "its concept is obsolete, replaced by A:2"),
         ("LC", "a rule keeps it out of texts; it is only linked"),
-        ("cats", "its case or form is not that of the names with its key: CAT, Cat"),
+        ("cats", "its case or form is not that of the names like it: CAT, Cat"),
         ("was", "it is meant with a probability of 0.005, and 0.3 is needed"),
     ],
 )

@@ -132,7 +132,7 @@ def reason_not_found(explanation: Explanation, threshold: float) -> str:
     """
     if not explanation.terms:
         silent = next((term.silent for term in explanation.silent), "")
-        return silent or "no name of the pack has its key"
+        return silent or "no name of the pack is spelled like it"
     terms = [explained for explained in explanation.terms if not explained.term.off]
     if not terms:
         return "a rule keeps it out of texts; it is only linked"
@@ -140,7 +140,7 @@ def reason_not_found(explanation: Explanation, threshold: float) -> str:
     fitting = [term for term in terms if case_fits(surface, term.term.surface, term.term.case)]
     if not fitting:
         names = ", ".join(dict.fromkeys(explained.term.surface for explained in terms))
-        return f"its case or form is not that of the names with its key: {names}"
+        return f"its case or form is not that of the names like it: {names}"
     priors: dict[tuple[str, str], float] = {}
     for explained in fitting:
         meaning = explained.concept.type, explained.concept.curie

@@ -27,7 +27,7 @@ export async function exporting(store, curator) {
   );
   const shown = el("input", { type: "checkbox", id: "export-shown", checked: true });
   const said = el("div", { class: "loss", role: "status" });
-  const save = button("Download", write, { class: "button first", id: "export-save" });
+  const save = button("Download", () => write(format.value), { class: "button first", id: "export-save" });
   const curated = store.curation?.on && decisions(said, await service.curation.list({ most: MOST }), store.curation.tables);
   dialog(
     "Export",
@@ -39,18 +39,20 @@ export async function exporting(store, curator) {
       "div",
       { class: "row" },
       save,
+      button("Mentions as a spreadsheet", () => write("xlsx"), { id: "export-mentions" }),
       button("Copy the table of mentions", () => copy(store)),
     ),
     curated ? "" : said,
   );
   (curated ? curated.at(-1).firstChild : format).focus();
 
-  async function write() {
+  /** @param {string} kind */
+  async function write(kind) {
     save.disabled = true;
     try {
       if (which.value === "all") for (const entry of store.documents) await curator.load(entry);
       const documents = chosen(store, which.value === "all", shown.checked);
-      const { blob, lost, name } = await service.write(format.value, documents);
+      const { blob, lost, name } = await service.write(kind, documents);
       download(name || "documents", blob);
       tell(said, documents.length, lost);
     } catch (error) {

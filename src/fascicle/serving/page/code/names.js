@@ -34,7 +34,7 @@ export function showNames(store, curator, written = "") {
   let surfaces = []; // of the names with the key of what is asked for
   /** What a job does now. @type {Trial | undefined} */
   let trial;
-  const field = el("input", { id: "names-name", value: written, autocomplete: "off", spellcheck: "false" });
+  const field = el("input", { id: "names-name", type: "text", value: written, autocomplete: "off", spellcheck: "false" });
   const action = el(
     "select",
     { id: "names-action" },
@@ -98,11 +98,11 @@ export function showNames(store, curator, written = "") {
     changed.replaceChildren();
     const told = await service.names(store.pipeline, { name: surface, before: await load() });
     surfaces = [...new Set(told.why.terms.map((one) => one.term.surface))];
-    const sentence = told.reason ? ` is not found in texts: ${told.reason}.` : " is found in texts.";
+    const sentence = told.reason ? ` is not found by its name: ${told.reason}. A model may find it.` : " is found by its name.";
     about.replaceChildren(
       el("p", {}, el("strong", {}, name(surface)), sentence),
       ...[...told.why.terms, ...told.why.silent].map(meaning),
-      el("p", { class: "soft small" }, "Keys: ", name(told.why.keys.map((key) => key || "–").join(" · ")), `. Pack: ${told.pack}.`),
+      el("p", { class: "soft small" }, "Compared as ", name([...new Set(told.why.keys.filter(Boolean))].join(" · ") || "–"), ` with the names of the pack ${told.pack}.`),
     );
     acts.hidden = false;
     action.value = told.reason ? "add" : "ner_off";

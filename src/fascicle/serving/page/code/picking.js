@@ -37,11 +37,13 @@ export function pick(title, choices, { free = "", secret = false, filled = "", p
       {
         class: "row",
         on: {
-          submit: (event) => {
+          submit: async (event) => {
             event.preventDefault();
             const written = field.value.trim();
-            if (pattern.test(written)) done(written);
-            else if (found.first) done(found.first.value);
+            if (pattern.test(written)) return void done(written);
+            wrong.textContent = "Searching …";
+            await found.asked; // Enter may come before the answer
+            if (found.first) done(found.first.value);
             else wrong.textContent = hint;
           },
         },
@@ -67,6 +69,8 @@ class Searching {
     this.list = el("div", { class: "group", role: "group", "aria-label": "Found", hidden: true });
     /** @type {Choice | undefined} */
     this.first = undefined;
+    /** Ends with the answer to what is written. @type {Promise<void> | undefined} */
+    this.asked = undefined;
     let waits = 0;
     const ask = async () => {
       const written = field.value.trim();
@@ -80,7 +84,7 @@ class Searching {
     field.addEventListener("input", () => {
       clearTimeout(waits);
       this.first = undefined;
-      waits = setTimeout(ask, PAUSE);
+      this.asked = new Promise((resolve) => (waits = setTimeout(() => ask().then(resolve), PAUSE)));
     });
     const walk = (event) => {
       const rows = [field, ...this.list.querySelectorAll("button")];

@@ -108,7 +108,7 @@ export class Table {
       el("div", { role: "gridcell", class: "number", text: percent(shown.score) }),
       el("div", { role: "gridcell", class: "mono" }, name(shown.concept)),
       el("div", { role: "gridcell" }, name(shown.concepts)),
-      el("div", { role: "gridcell", class: "soft" }, name(`${shown.around[0]} [${shown.words}] ${shown.around[1]}`.trim())),
+      el("div", { role: "gridcell", class: "soft around" }, name(shown.around[0], "before"), " ", name(`[${shown.words}] ${shown.around[1]}`.trim(), "behind")),
     );
     row.style.transform = `translateY(${number * ROW}px)`;
     return row;
