@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = ("client", "serve", "html", "parquet")
+EXTRAS = ("client", "serve", "office", "html", "parquet")
 PROCESSORS = ("x86_64", "aarch64")
 INDEX = "https://pypi.org/simple"
 

@@ -19,7 +19,7 @@ import pytest
 from standing import JSON, Standing
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-EXTRAS = ("client", "serve", "html", "parquet")
+EXTRAS = ("client", "serve", "office", "html", "parquet")
 
 
 @pytest.mark.parametrize(
