@@ -104,7 +104,10 @@ _REFERENCE: Final = re.compile(
 )
 _REFERENCE_SIZE: Final = 60  # characters of the longest, and of what is before a match
 # m.[3243A>G;8993T>G]
-_BRACKETED: Final = re.compile(r"(?P<level>[cgmnr])\.(?:(?:\[[^\[\]]*\];)*\[[^\[\]]*|\()\Z")
+_ALLELE_PART: Final = r"(?:[^\[\]]|\[\d+\])*"
+_BRACKETED: Final = re.compile(
+    rf"(?P<level>[cgmnopr])\.(?:(?:\[{_ALLELE_PART}\];)*\[{_ALLELE_PART}|\()\Z"
+)
 _BRACKETS_SIZE: Final = 300  # characters of alleles before a match
 _ALTERNATIVES: Final = re.compile(r"(?:\^[\w>=*?]+)+")  # p.(Thr779Met^Ala)
 _THE_SAME: Final = re.compile(r"[,;]?\s?[(\[,/=]?\s?")  # between two names of one variant
@@ -308,8 +311,8 @@ def _add_reference(match: _VariantMatch, text: str) -> str:
     ``NM_004333.4:c.1799T>A``.
     """
     before = text[max(0, match.start - _BRACKETS_SIZE) : match.start]
-    bracketed = _BRACKETED.search(before) if match.name.startswith("c.") else None
-    if bracketed:
+    bracketed = _BRACKETED.search(before)
+    if bracketed and match.name[:2] == ("p." if bracketed["level"] == "p" else "c."):
         level, before = bracketed["level"], before[: bracketed.start()]
         match = match._replace(
             name=level + (match.name[1:].lower() if level == "r" else match.name[1:])

@@ -58,6 +58,7 @@ _LEFT: Final = r"(?<![A-Za-z0-9_.])"
 _SIGNED: Final = (
     rf"(?:{_LEFT}|(?:(?<=[A-Za-z])|(?<=[A-Za-z]\d))(?=[-−–+]\d))"  # IL1B-31T/C, DRD4-521C/T
 )
+_IN_ALLELE: Final = r"(?<=[\[;])"  # c.[76A>C;83_84del]
 _RIGHT: Final = r"(?![A-Za-z0-9_])"
 _AA: Final = rf"(?:{SHORT}|{SHORT.upper()}|{LETTER})"
 _AA3: Final = rf"(?:{SHORT}|{SHORT.upper()})"
@@ -203,10 +204,11 @@ def _places(groups: _Groups) -> tuple[str, str]:
     HGVS.
     """
     start, end = (_number(groups.get(name) or "") for name in ("start", "end"))
-    if not end and (ends := re.fullmatch(r"(\d+)-(\d+)", start)) and int(ends[2]) > int(ends[1]):
-        return ends[1], ends[
-            2
-        ]  # 118-119insA; a place in an intron (118-19) seldom has the greater number behind
+    if not end and (ends := re.fullmatch(r"(\d+)-(\d+)", start)):
+        first, last = map(int, ends.groups())
+        # 118-119insA; a place in an intron (118-19, n.16-36) seldom has the greater number behind
+        if first < last and not (groups.get("level") and first + 9 < last < 60):
+            return ends[1], ends[2]
     return start, end
 
 
@@ -252,6 +254,7 @@ def variant_forms() -> tuple[VariantForm, ...]:
         *_protein_forms(),
         *_protein_events(),
         *_word_forms(),
+        *_nomenclature_forms(),
     )
 
 
@@ -297,10 +300,6 @@ def _dna_forms() -> Iterator[VariantForm]:
         rf"(?P<start>\d{{4,9}})[:-](?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)", _dna, before=behind
     )
     yield _form(rf"\d+[-+−–]\d+\s?kb\s?{_BASE}{_ARROW}{_BASE}")
-    yield _form(
-        r"(?P<start>\d+)(?P<ref>[acgu]+)>(?P<alt>[acgu]+)", _dna, before=r"(?<=[\[;])"
-    )  # r.[76a>c;83_84del]
-    yield _form(rf"(?P<all>[cgmnr]\.{_PLACE}(?:_{_PLACE})?=)", _as_written)
     spdi = r"(?P<sequence>NC_\d+\.\d+):(?P<start>\d+):(?P<ref>[ACGT]):(?P<alt>[ACGT])"
     yield _form(
         spdi, lambda at: f"{at['sequence']}:g.{int(at['start']) + 1}{at['ref']}>{at['alt']}"
@@ -322,16 +321,8 @@ def _dna_events() -> Iterator[VariantForm]:
     )
     yield _form(rf"{_BASE}(?P<event>del|ins|dup)(?P<start>\d+)", _dna_event)
     yield _form(rf"{_LEVEL}{_PLACES}ins\([ACGT]+\)\(?\d+\)?")
-    yield _form(rf"(?P<all>{_LEVEL}{_PLACES}(?:{_BASE}*|[acgu]*)\[\d+\])", _as_written)
-    yield _form(rf"(?P<all>{_LEVEL}{_PLACES}ins\d+_\d+)", _as_written)
-    circular = rf"o\.\d+(?:_\d+)?(?:[ACGT]>[ACGT]|{_EVENT}[ACGT]*)"
-    yield _form(rf"(?P<all>{circular})", _as_written)
     yield _form(
         r"(?P<all>[cgmn]\.(?:pter|\d+-\?|\d+)_(?:qter|\d+\+\?|\d+)(?:del|dup|inv))", _as_written
-    )
-    # Places that are not known exactly.
-    yield _form(
-        rf"(?P<all>[cgmn]\.(?=[\d_?*+-]{{0,30}}\()[\d_()?*+-]{{4,80}}{_EVENT})", _as_written
     )
     yield _form(rf"[-−]\d+[- ]bp (?:{_EVENT_NAME})", before=_SIGNED)
     yield _form(rf"[ACGT]{{2,12}} (?:{_EVENT_NAME})|(?:{_EVENT_NAME}) \([ACGT]{{2,12}}\)")
@@ -370,10 +361,6 @@ def _protein_forms() -> Iterator[VariantForm]:
     yield _form(
         rf"(?P<start>\d{{2,4}})(?P<ref>(?i:{SHORT}))-+>?(?P<alt>(?i:{SHORT})|{_STOP})", protein
     )
-    yield _form(
-        r"p\.\s?\(?M(?:et)?1(?P<tail>\?|ext-\d+)\)?", lambda groups: f"p.Met1{groups['tail']}"
-    )
-    yield _form(rf"(?P<all>p\.{_AA3}\d+(?:\[\d+\]|Xaa))", _as_written)
     for absent, before, weak in (  # no product
         (r"[pr]\.0\?", _LEFT, False),
         # behind a reference sequence, or in brackets behind a variant
@@ -394,8 +381,6 @@ def _protein_events() -> Iterator[VariantForm]:
     yield _form(
         rf"{prefix}{place}{last}\s?(?P<event>{_EVENT}|(?(last)>|(?!))){added}\)?", _protein_event
     )
-    longer = rf"p\.\s?\(?(?P<all>(?:Ter|\*)\d+(?:{_AA3})?ext(?:Ter|\*)(?:\d+|\?))\)?"
-    yield _form(longer, lambda groups: f"p.{groups['all'].replace('*', 'Ter')}")
     yield _form(
         rf"del[\s-]?(?P<ref>{_AA3}|[DEFHIKLMPQRSVWY])(?P<start>[1-9]\d+){last}(?:ins{added})?",
         _deletion,
@@ -441,3 +426,29 @@ def _word_forms() -> Iterator[VariantForm]:
         rf"(?P<ref>{LETTER}) to (?P<alt>{LETTER}) (?:substitution|mutation){place}", protein
     )
     yield _form(r"(?:[ACGT]|\([A-Z]\)) allele (?:at|for) (?:the )?(?:codon |position )?[-−]?\d+")
+
+
+def _nomenclature_forms() -> Iterator[VariantForm]:
+    """What the nomenclature of HGVS has beyond the forms above, with its level or in an allele."""
+    bases, copies = "(?:[ACGTU]+|[acgu]+)", r"\[\d+\]"
+    unsure = rf"\((?:\?|{_PLACE})_(?:\?|{_PLACE})\)"
+    added = rf"(?:(?:{bases}|[Nn]|\d+_\d+(?:inv)?)(?:{copies})?|\[(?:[\w.:;]|{copies}){{1,80}}\])"
+    change = rf"(?:{bases}?=|{bases}>{bases}|(?:del)?ins{added}|{_EVENT}|{bases}?{copies})"
+    member = rf"(?P<all>(?:{unsure}|{_PLACE})(?:_(?:{unsure}|{_PLACE}))?{change})"
+    yield _form(rf"(?P<level>[cgmnor])\.\s?(?P<open>\()?{member}(?(open)\))", _of_level)
+    yield _form(member, _of_level, before=_IN_ALLELE)
+    acid = rf"{_AA3}\d+"
+    longer = rf"(?:Ter|\*)\d+(?:{_AA3})?ext(?:Ter|\*)(?:\d+|\?)|M(?:et)?1(?:\?|ext-\d+)"
+    member = rf"(?P<all>{acid}(?:(?:_{acid})?{copies}|=|Xaa|_{acid}insXaa{copies})|{longer})"
+    for before, start in ((_LEFT, r"p\.\s?\(?"), (_IN_ALLELE, "")):
+        yield _form(rf"{start}{member}\)?", _of_protein, before=before)
+
+
+def _of_level(groups: _Groups) -> str:
+    """The name of a change that is written as the nomenclature has it."""
+    return f"{groups.get('level') or 'c'}.{_as_written(groups)}"
+
+
+def _of_protein(groups: _Groups) -> str:
+    """The name of a change of a protein that is written as the nomenclature has it."""
+    return f"p.{re.sub('^M1', 'Met1', _as_written(groups)).replace('*', 'Ter')}"
