@@ -69,8 +69,8 @@ interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/medspac
 			-c tests/interop/pytest.ini tests/interop/test_$${program#*:}.py || exit 1; done
 
 # Real libraries on valid input, with Fascicle beside them; a folder of tests for each set that fits into one environment.
-reality: $(REALITY)/tools/.made $(REALITY)/elder/.made
-	for set in tools elder; do \
+reality: $(REALITY)/tools/.made $(REALITY)/elder/.made $(REALITY)/ontologies/.made
+	for set in tools elder ontologies; do \
 		FASCICLE_REALITY=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. $(REALITY)/$$set/bin/python -m pytest -p no:cacheprovider \
 			-c tests/reality/pytest.ini tests/reality/$$set || exit 1; done
 

@@ -56,6 +56,14 @@ def wordpiece() -> Tokenizer:
     return tokenizer
 
 
+@pytest.mark.parametrize("sign", ["\v", "\f", "\x1c", "\x1f", "\x85"])
+def test_a_control_character_that_ends_a_line_joins_no_words(sign: str) -> None:
+    pieces = PieceTokenizer(wordpiece())
+    joined, parted = pieces.encode([f"lung{sign}cancer", "lung cancer"])
+    assert [joined[0].tolist(), joined[1].tolist()] == [parted[0].tolist(), parted[1].tolist()]
+    assert pieces.encode_words([f"lung{sign}cancer"])[0][1].tolist() == [True, True]
+
+
 def bytelevel() -> Tokenizer:
     """As RoBERTa's: bytes, a word's leading blank belongs to its first piece."""
     specials = ["<s>", "<pad>", "</s>"]

@@ -8,6 +8,7 @@ word with at least one piece, or a piece.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from itertools import compress
 from pathlib import Path
@@ -29,6 +30,7 @@ from fascicle.text.segment import Segmenter, all_sentences
 from fascicle.text.segment import segmenter as segmenter_of
 
 _BLANKS = ("▁", "Ġ")  # blanks of SentencePiece and byte-level tokenizers
+_ENDS = re.compile("[\v\f\x1c-\x1f\x85]")
 _LAST_SPACE = 0x3000
 _WITH_SPACES = (range(0x100), (0x1680,), range(0x2000, 0x2060), (_LAST_SPACE,))
 # White space lies in these blocks of code points alone; the last value is for all higher ones.
@@ -172,6 +174,7 @@ class PieceTokenizer:
             only a blank, also one that the tokenizer added before the first word, has an empty
             range.
         """
+        texts = _with_blanks(texts)
         by_words = [self._words is not None and is_plain(text) for text in texts]
         by_word = iter(self._words.encode(list(compress(texts, by_words))) if self._words else ())
         rest = [text for text, is_known in zip(texts, by_words, strict=True) if not is_known]
@@ -191,7 +194,7 @@ class PieceTokenizer:
         """
         return [
             _with_begins(e)
-            for e in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+            for e in self._tokenizer.encode_batch(_with_blanks(texts), add_special_tokens=False)
         ]
 
     def _ranges(self, encoding: Encoding) -> tuple[Ints, Ints]:
@@ -326,6 +329,13 @@ def _without_edge_spaces(spans: Ints, text: str) -> Ints:
     starts = np.minimum(following[spans[:, 0]], spans[:, 1])
     ends = np.maximum(before[spans[:, 1]], starts)
     return np.stack([starts, ends], axis=1)
+
+
+def _with_blanks(texts: Sequence[str]) -> list[str]:
+    """Returns the texts with a blank for each control character that ends a line or a part, which
+    tokenizers such as BERT's remove, so that two words are one.
+    """
+    return [_ENDS.sub(" ", text) for text in texts]
 
 
 def _no_ranges() -> Ints:

@@ -1,5 +1,5 @@
-"""fastobo 0.14.2, mutalyzer-hgvs-parser 0.4.0 and abbreviations 0.2.5, beside what Fascicle reads of
-vocabularies, variants and short forms.
+"""fastobo 0.14.2, parsers of HGVS, abbreviations 0.2.5 and tokenizers 0.23.3, beside what Fascicle
+reads of vocabularies, variants, short forms and signs.
 """
 
 from __future__ import annotations
@@ -13,11 +13,16 @@ from typing import Any
 import fastobo
 import pytest
 from abbreviations import schwartz_hearst
+from mavehgvs import MaveHgvsParseError, Variant
 from mutalyzer_hgvs_parser import to_model
 from tests.terms.abbreviations.test_finder import found_in
 from tests.terms.sources.conftest import read_file
 from tests.terms.test_variant_recogniser import names_of
+from tinyhgvs import TinyHGVSError, parse_hgvs
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import ByteLevel
 
+import fascicle
 from fascicle.terms.terms import ConceptRecord
 
 OBO = """format-version: 1.4
@@ -110,3 +115,56 @@ def test_square_brackets_define_for_fascicle_and_not_for_the_package() -> None:
     text = "We used tumour necrosis factor [TNF] here."
     assert schwartz_hearst.extract_abbreviation_definition_pairs(doc_text=text) == {}
     assert found_in(text) == [("TNF", "tumour necrosis factor")]
+
+
+@pytest.mark.parametrize("text", ["c.192", "c.192A"])
+def test_a_place_without_a_change_is_no_variant(text: str) -> None:
+    """HGVS: a description states what changes; `c.192=` says that nothing does."""
+    assert to_model(f"NM_004006.2:{text}")["variants"]
+    assert names_of(f"The variant {text} was found.") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["p.Leu4*", "p.(Trp24Ter)", "c.192=", "c.[20A>T;23del]", "m.3243A>G", "r.76a>c", "p.Arg97fs*"],
+)
+def test_names_are_those_that_mavehgvs_reads(text: str) -> None:
+    """It refuses `*`, which HGVS allows beside `Ter`, and brackets of what is foretold."""
+    names = [name for _, name in names_of(f"The variant {text} was found.")]
+    assert names
+    for name in names:
+        assert str(Variant(name)) == name
+
+
+def test_mavehgvs_refuses_an_asterisk_and_what_is_foretold() -> None:
+    for text in ("p.Leu4*", "p.(Trp24Ter)"):
+        with pytest.raises(MaveHgvsParseError):
+            Variant(text)
+
+
+def test_tinyhgvs_reads_the_names_of_stops() -> None:
+    """Of `X` it says that the syntax is wrong; HGVS had X for a stop before 2016."""
+    with pytest.raises(TinyHGVSError):
+        parse_hgvs("NP_003997.1:p.Trp24X")
+    ((_, name),) = names_of("The variant NP_003997.1:p.Trp24X was found.")
+    assert parse_hgvs(name) == parse_hgvs("NP_003997.1:p.Trp24*")
+
+
+@pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\x85"])
+def test_a_line_break_within_a_text_joins_words_for_the_normaliser_of_bert(sign: str) -> None:
+    """Unicode 5.8: VT, FF and NEL end a line; it removes them as control characters."""
+    assert BertNormalizer().normalize_str(f"gout{sign}lupus") == "goutlupus"
+    document = fascicle.load("biomed", links=False)(f"Patients with gout{sign}lithium{sign}asthma.")
+    assert [one.text for one in document] == ["Patients", "gout", "lithium", "asthma"]
+
+
+@pytest.mark.parametrize("sign", ["\xad", "\u200b"])
+def test_a_sign_that_prints_nothing_cuts_no_word(sign: str) -> None:
+    """Unicode 5.4 and 23.2: a soft hyphen and a blank without width print nothing in a line."""
+    text = f"Patients had hepa{sign}to{sign}cellular carci{sign}noma and lupus."
+    assert len(ByteLevel(add_prefix_space=False).pre_tokenize_str(text)) > len(text.split()) + 1
+    plain = fascicle.load("basic", links=False)(text.replace(sign, ""))
+    marks = [(one.text, one.type) for one in fascicle.load("basic", links=False)(text)]
+    assert [(text.replace(sign, ""), kind) for text, kind in marks] == [
+        (one.text, one.type) for one in plain
+    ]

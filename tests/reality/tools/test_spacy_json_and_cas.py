@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 import spacy
 from cassis import Cas, TypeSystem, load_cas_from_json
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Span
 from tests.formats.oracle.drafts import Taste
 from tests.reality.crossing import all_seen, document, made, marks_of, text_of
 
@@ -73,3 +74,18 @@ def test_cassis_reads_what_fascicle_writes(tmp_path: Path) -> None:
             cas = load_cas_from_json(stream)
         marks = frozenset((found.begin, found.end, found.value) for found in cas.select(NAMED))
         assert (cas.sofa_string, marks) == (text_of(one, ""), marks_of(one, "")), seed
+
+
+def test_the_json_of_spacy_has_the_ids_of_groups_alone(tmp_path: Path) -> None:
+    """`Doc.to_json` (https://spacy.io/api/doc#to_json)."""
+    doc, path = spacy.blank("en")("Lithium caused tremor."), tmp_path / "a.json"
+    lithium = Span(doc, 0, 1, "Chemical", kb_id="MESH:D008094")
+    doc.ents = [lithium]
+    assert "kb_id" not in doc.to_json()["ents"][0]
+    doc.spans["sc"] = [lithium, Span(doc, 2, 3, "Disease")]
+    path.write_text(json.dumps(doc.to_json()), encoding="utf-8")
+    (ours,) = read(path)
+    assert [(one.type, [link.curie for link in one.links]) for one in ours.mentions] == [
+        ("Chemical", ["MESH:D008094"]),
+        ("Disease", []),
+    ]
