@@ -274,7 +274,8 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
             ValueError: unsorted, overlapping or empty spans, an empty type, a score outside [0, 1].
         """
         try:
-            check_fragments(self.spans)
+            if len(self.spans) != 1 or not 0 <= self.spans[0][0] < self.spans[0][1]:
+                check_fragments(self.spans)
             if not self.type:
                 raise ValueError(f"the mention at {self.spans} has an empty type; give it a name")
             if self.score is not None and not (

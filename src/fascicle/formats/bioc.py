@@ -32,7 +32,7 @@ from fascicle.formats.bioc_records import (
 )
 from fascicle.formats.collect import MentionCollector, text_facts
 from fascicle.formats.offset_units import CODE_POINTS, UNIT_NAMES, Conversion, conversion
-from fascicle.formats.pubtator import parse_links
+from fascicle.formats.pubtator import parse_ids
 
 SECTION, IDENTIFIER, BLANKS = "section_type", "identifier", "blanks-before"
 VOCABULARY: Final = "vocabulary"
@@ -52,17 +52,18 @@ class _Piece:
         self.offset = self.start = part.offset
         self._conversions: dict[str, Conversion] = {}
 
-    def place(self, offset: int, unit: str) -> int | None:
-        """Converts an offset of the file to a code point; ``None`` if it is outside the text or
-        inside a character.
+    def place(self, location: Location, unit: str) -> Span | None:
+        """Converts a location to code points of this text; ``None`` if an end is outside the text
+        or inside a character.
         """
-        at = offset - self.offset
-        if unit == CODE_POINTS:
-            return at if 0 <= at <= len(self.text) else None
-        if unit not in self._conversions:
-            self._conversions[unit] = conversion(self.text, unit)
-        position = self._conversions[unit](at)
-        return position if position >= 0 else None
+        start = location.offset - self.offset
+        end = start + location.length
+        if unit != CODE_POINTS:
+            if unit not in self._conversions:
+                self._conversions[unit] = conversion(self.text, unit)
+            start, end = map(self._conversions[unit], (start, end))
+        length = len(self.text)
+        return (start, end) if 0 <= start <= length and 0 <= end <= length else None
 
 
 class _Candidate(NamedTuple):
@@ -182,15 +183,22 @@ def _candidates(
         near = [pieces[at] for at in own]
         for holder in (passage, *passage.sentences):
             offsets = {"passage": passage.offset, "sentence": holder.offset}
-            for annotation in holder.annotations:
-                # The text of the passage has control characters again, that of an annotation has
-                # their symbols.
-                is_shown = CONTROLS in passage.infons and shows_controls(annotation.text or "")
-                yield _Candidate(
-                    replace(annotation, text=None) if is_shown else annotation, near, offsets
-                )
+            # The text of the passage has control characters again, that of an annotation has their
+            # symbols.
+            annotations = (
+                map(_without_symbols, holder.annotations)
+                if CONTROLS in passage.infons
+                else holder.annotations
+            )
+            for annotation in annotations:
+                yield _Candidate(annotation, near, offsets)
     for annotation in entry.annotations:
         yield _Candidate(annotation, pieces, _NO_OFFSETS)
+
+
+def _without_symbols(annotation: BiocAnnotation) -> BiocAnnotation:
+    """Returns an annotation without its text, if that shows control characters."""
+    return replace(annotation, text=None) if shows_controls(annotation.text or "") else annotation
 
 
 def _detect_counting(candidates: Sequence[_Candidate]) -> _Counting:
@@ -215,7 +223,9 @@ def _detect_counting(candidates: Sequence[_Candidate]) -> _Counting:
 
 
 def _fits(candidate: _Candidate, counting: _Counting) -> bool:
-    annotation = from_start(candidate.annotation, candidate.offsets, counting.holder)
+    annotation = candidate.annotation
+    if counting.holder:
+        annotation = from_start(annotation, candidate.offsets, counting.holder)
     match = _within(annotation.locations[0], candidate.near, counting.unit)
     return match is not None and match[0].text[match[1] : match[2]] == annotation.text
 
@@ -227,10 +237,8 @@ def _within(
     ``None``.
     """
     for piece in near:
-        start = piece.place(location.offset, unit)
-        end = None if start is None else piece.place(location.offset + location.length, unit)
-        if start is not None and end is not None:
-            return piece, start, end
+        if span := piece.place(location, unit):
+            return piece, *span
     return None
 
 
@@ -264,7 +272,9 @@ def _add(
     *,
     moved: bool,
 ) -> MentionKey | None:
-    annotation = from_start(candidate.annotation, candidate.offsets, counting.holder)
+    annotation = candidate.annotation
+    if counting.holder:
+        annotation = from_start(annotation, candidate.offsets, counting.holder)
     infons = text_facts(annotation.infons)
     kind = infons.pop(TYPE, "").strip()
     if not kind:
@@ -294,10 +304,12 @@ def read_links(infons: dict[str, str]) -> tuple[tuple[Link, ...], tuple[tuple[st
     """Takes the links out of the infons of an annotation; ids without a prefix belong to the
     named vocabulary.
     """
-    links, raw = parse_links(["", "", "", "", "", infons.pop(IDENTIFIER, "")])
+    links, raw = parse_ids(infons.pop(IDENTIFIER, ""))
     vocabulary = infons.get(VOCABULARY, "")
+    if not vocabulary:
+        return links, raw
     names = vocabulary.split(BETWEEN) if BETWEEN in vocabulary else [vocabulary] * len(links)
-    if not vocabulary or not links or len(names) != len(links):
+    if not links or len(names) != len(links):
         return links, raw
     complete = tuple(
         link if link.ontology else _of(name, link.id)

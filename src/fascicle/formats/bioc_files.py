@@ -150,7 +150,8 @@ def _infons(element: Element) -> dict[str, str]:
     for child in element.findall("infon"):
         key, value = child.get("key", ""), _text(child)
         # No key should be there twice; where one is, as for two concepts, neither value is lost.
-        infons[key] = f"{infons[key]}|{value}" if infons.get(key, value) != value else value
+        if infons.setdefault(key, value) != value:
+            infons[key] += f"|{value}"
     return infons
 
 

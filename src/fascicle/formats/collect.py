@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain, count
 from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
 import msgspec
@@ -139,10 +139,21 @@ class MentionCollector:
         if attributes := facts.get("attributes"):
             facts["links"], facts["attributes"] = take_concepts(facts.get("links", ()), attributes)
         places = tuple(spans)
+        if not self._may_move and self._is_plain(places, expected):
+            return self._keep(Mention(places, kind, **facts))
         stated = _Statement(places, expected, kind, facts, is_standoff)
         if self._may_move:
             self._stated.append(stated)
         return self._place(stated, places)
+
+    def _is_plain(self, spans: Fragments, expected: str | None) -> bool:
+        """True if a mention is one span in the text, and exactly what the source says."""
+        if len(spans) != 1:
+            return False
+        ((start, end),) = spans
+        return 0 <= start < end <= len(self._text) and (
+            expected is None or self._text[start:end] == expected
+        )
 
     def _place(self, stated: _Statement, spans: Fragments) -> MentionKey | None:
         """Adds a mention at spans; returns its key, or ``None`` if they are not in the text."""
@@ -164,9 +175,7 @@ class MentionCollector:
         mention = Mention(disjoint, stated.type, **stated.facts)
         if stated.text is not None or len(fragments) > 1:
             self._compare(mention, fragments, stated.text)
-        key = self._keep(mention)
-        self._keys.append(key)
-        return key
+        return self._keep(mention)
 
     def _compare(self, mention: Mention, fragments: Fragments, beside: str | None) -> None:
         """Reports fragments that were joined, and a text that is not that of the source."""
@@ -189,6 +198,7 @@ class MentionCollector:
     def _keep(self, mention: Mention) -> MentionKey:
         """Keeps a mention, or reports that it was added before."""
         key = mention.key
+        self._keys.append(key)
         first = self._mentions.setdefault(key, mention)
         if first is not mention:
             message = f"a mention of type {mention.type!r} occurs twice; the first was kept"
@@ -328,6 +338,11 @@ def text_facts(values: Mapping[str, Any]) -> dict[str, str]:
     """Returns the values of a record as texts, in JSON if they are of other types; without those
     that are ``null``.
     """
+    for value in values.values():
+        if not isinstance(value, str):
+            break
+    else:
+        return dict(values)
     return {
         key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
         for key, value in values.items()
@@ -368,7 +383,7 @@ def join_tokens(
     Raises:
         ValueError: an empty token.
     """
-    tokens = [token for sentence in sentences for token in sentence]
+    tokens = [*chain.from_iterable(sentences)]
     text = " ".join(tokens)
     words = _word_ranges(tokens)
     collector = MentionCollector(text, step=step)
@@ -395,7 +410,7 @@ def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:
         raise ValueError(
             f"token {lengths.index(0)} is empty; every token needs at least one character"
         )
-    ends = [end + number for number, end in enumerate(accumulate(lengths))]
+    ends = list(map(operator.add, accumulate(lengths), count()))
     return tuple(zip(map(operator.sub, ends, lengths), ends, strict=True))
 
 

@@ -232,19 +232,27 @@ class _Parser:
         if self._width is None or self._spare or self._options.bare or self._of_row or not lines:
             return None
         separator, mark = "\t" if self._tab else " ", (self._options.comment or "#")[0]
-        rows = [
-            line.split(separator) for line in lines if isinstance(line, str) and line[0] != mark
-        ]
-        is_even = len(rows) == len(lines) and set(map(len, rows)) == {self._width}
-        if not is_even or not (self._tab or all(map(all, rows))):
+        try:
+            text = "\n".join(["", *lines])
+        except TypeError:  # a line that cannot be read is an error
+            return None
+        if f"\n{mark}" in text:
+            return None
+        cells = text[1:].replace("\n", f"{separator}\n").split(separator)
+        # A line begins in no other column than the first, if its rows are as wide as those before.
+        first = "".join(cells[:: self._width]).split("\n")
+        if len(cells) != len(lines) * self._width or len(first) != len(lines):
+            return None
+        columns = [first, *(cells[at :: self._width] for at in range(1, self._width))]
+        if not (self._tab or all(map(all, columns))):
             return None
         try:
-            token_column, tag_columns = self._select(list(zip(*rows, strict=True)))
+            token_column, tag_columns = self._select(columns)
         except IndexError:
             return None
         if not all(token_column) or not self._valid_tags.issuperset(chain(*tag_columns)):
             return None
-        return list(token_column), list(map(list, tag_columns))
+        return token_column, tag_columns
 
     def _add_row(self, rows: list[_Row], line: Line, number: int) -> FormatError | None:
         try:

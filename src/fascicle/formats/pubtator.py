@@ -211,14 +211,18 @@ def _sections_of(title: str, abstract: str) -> tuple[Section, ...]:
 def parse_links(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
     """Returns the links and attributes in the columns of a mention."""
     raw = columns[5] if len(columns) > 5 else ""
-    links, attributes = (_known_ids if len(raw) <= _SHORT else _parse_ids)(raw)
+    links, attributes = parse_ids(raw)
     if len(columns) > 6 and columns[6]:
         attributes = (*attributes, (_NAMES, columns[6]))
     return links, attributes
 
 
-def _parse_ids(raw: str) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
+def parse_ids(raw: str) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
     """Returns the links of a column, and the column itself where they do not hold it."""
+    return (_known_ids if len(raw) <= _SHORT else _parse_ids)(raw)
+
+
+def _parse_ids(raw: str) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
     ids = _split_ids(raw.strip())
     is_held = raw in ("|".join(ids), _NO_CONCEPT)
     return tuple(map(_link, ids)), () if is_held else ((RAW_ID, raw),)
