@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from fascicle import annotate
+from fascicle.cli import main
 from fascicle.core.session import OnnxSession, load_onnxruntime
 from fascicle.errors import UsageError
 from fascicle.loading import load
@@ -113,6 +115,29 @@ def test_an_export_says_what_a_gpu_needs(copy: Callable[[str], Path], tmp_path: 
         for device in ("cuda", "cuda:1"):
             with pytest.raises(UsageError, match="onnxruntime-gpu"):
                 load(model, device=device)
+
+
+@pytest.mark.skipif(has_gpu(), reason="ONNX Runtime computes on a GPU here")
+def test_commands_say_what_a_gpu_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, pipeline = tmp_path / "a.txt", tmp_path / "pipeline.toml"
+    text.write_text(TEXT, encoding="utf-8")
+    pipeline.write_text(
+        f'name = "p"\n[[steps]]\nkind = "recogniser"\nmodel = "{SHIPPED}"\ndevice = "cuda"\n',
+        encoding="utf-8",
+    )
+    for command in (
+        ["annotate", str(text), "--device", "cuda"],
+        ["run", str(text), "--pipeline", str(pipeline), "-o", str(tmp_path / "run")],
+        ["serve", str(pipeline), "--port", "0"],
+    ):
+        assert main(command) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "'cuda'" in line
+        assert "onnxruntime-gpu" in line
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(UsageError, match="onnxruntime-gpu"):
+        annotate(text, tmp_path / "a.jsonl", device="cuda")
+    assert main(["annotate", "--text", TEXT, "--device", "auto", "--no-link"]) == 0
 
 
 @pytest.mark.skipif(has_gpu(), reason="ONNX Runtime computes on a GPU here")

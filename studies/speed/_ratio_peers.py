@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -17,6 +18,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 Answer = tuple[float, int]  # CPU seconds, and records
+_BY_HAND: Final = "a loop by hand"
+_WORD: Final = re.compile(r"\w+|[^\w\s]")
+_version: Final = importlib.metadata.version
 
 
 def main() -> None:
@@ -25,7 +29,7 @@ def main() -> None:
     for line in sys.stdin:
         library, job = JOBS[line.strip()]
         seconds, records = job(folder)
-        version = f"{library} {importlib.metadata.version(library)}"
+        version = library if library == _BY_HAND else f"{library} {_version(library)}"
         sys.stdout.write(
             json.dumps({"seconds": seconds, "records": records, "peer": version}) + "\n"
         )
@@ -140,6 +144,41 @@ def _scan(folder: Path) -> Answer:
     return time.process_time() - started, len(texts)
 
 
+def _brat(folder: Path) -> Answer:
+    return _timed(lambda: map(_brat_document, sorted((folder / "brat").glob("*.txt"))))
+
+
+def _brat_document(path: Path) -> tuple[str, dict[str, tuple[str, int, int, list[str]]]]:
+    """The text of a document, and type, offsets and concepts of its names."""
+    names: dict[str, tuple[str, int, int, list[str]]] = {}
+    for line in path.with_suffix(".ann").read_text(encoding="utf-8").splitlines():
+        identifier, content, *_ = line.split("\t")
+        if identifier[0] == "T":
+            kind, place = content.split(" ", 1)
+            offsets = place.replace(";", " ").split(" ")
+            names[identifier] = kind, int(offsets[0]), int(offsets[-1]), []
+        elif identifier[0] == "N":
+            _, of, concept = content.split(" ", 2)
+            names[of][3].append(concept)
+    return path.read_text(encoding="utf-8"), names
+
+
+def _open_names(folder: Path) -> Answer:
+    def opened() -> dict[tuple[str, ...], str]:  # by words, as texts are looked up in it
+        with (folder / "names.tsv").open(encoding="utf-8") as lines:
+            rows = (line.rstrip("\n").split("\t") for line in lines)
+            return {tuple(_WORD.findall(name.lower())): kind for kind, name in rows}
+
+    return _timed(lambda: (opened(),))
+
+
+def _abbreviations(folder: Path) -> Answer:
+    from abbreviation_extractor import extract_abbreviation_definition_pairs
+
+    texts = json.loads((folder / "texts.json").read_text(encoding="utf-8"))
+    return _timed(lambda: map(extract_abbreviation_definition_pairs, texts))
+
+
 JOBS: Final = MappingProxyType(
     {
         "CoNLL": ("conllu", _conll),
@@ -148,8 +187,11 @@ JOBS: Final = MappingProxyType(
         "BioC JSON": ("bioc", _bioc_json),
         "MEDLINE": ("pubmed_parser", _medline),
         "DocBin, read": ("spacy", _read_docs),
+        "brat": (_BY_HAND, _brat),
         "DocBin, written": ("spacy", _write_docs),
         "names of the shipped pack in texts": ("ahocorasick_rs", _scan),
+        "names of the shipped pack as TSV, opened": (_BY_HAND, _open_names),
+        "abbreviations": ("abbreviation-extractor", _abbreviations),
     }
 )
 

@@ -30,6 +30,8 @@ from typing import Any, Final
 from fascicle.core.document import Document
 from fascicle.formats import read, write
 from fascicle.formats.conll_write import with_words
+from fascicle.loading import load
+from fascicle.terms.abbreviations.finder import find_abbreviations
 from fascicle.terms.pack.arrays import row_chunks
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser
@@ -46,11 +48,15 @@ _READERS: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
         "BioC JSON": ("bioc-json", "a.bioc.json", "bioc-json"),
         "MEDLINE": ("medline", "pubmed.xml.gz", "medline"),
         "DocBin, read": ("spacy", "a.spacy", "spacy"),
+        "brat": ("brat", "brat", "brat"),
     }
 )
+_MADE_HERE: Final = ("MEDLINE", "DocBin, read", "brat")
 _WRITTEN: Final = "DocBin, written"
 _SCAN: Final = "names of the shipped pack in texts"
-JOBS: Final = (*_READERS, _WRITTEN, _SCAN)
+_OPENED: Final = "names of the shipped pack as TSV, opened"
+_DEFINED: Final = "abbreviations"
+JOBS: Final = (*_READERS, _WRITTEN, _SCAN, _OPENED, _DEFINED)
 _TEXTS: Final = 1_000
 _DOCUMENTS: Final = 500
 _THREADS: Final = MappingProxyType({"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)})
@@ -81,18 +87,22 @@ def make_inputs(folder: Path) -> None:
     """Makes the files that both sides read."""
     data = Path(os.environ["FASCICLE_DATA"])
     for name, (kind, file, _) in _READERS.items():
-        if name not in ("MEDLINE", "DocBin, read"):
+        if name not in _MADE_HERE:
             INPUTS[kind](data, folder / file)
     _write_citations(data / "raw-xml/medline16n0902.xml.gz", folder / "pubmed.xml.gz")
     corpus = islice(read(folder / "a.pubtator", format="pubtator"), _DOCUMENTS)
     documents = [with_words(document) for document in corpus]
     write(folder / "a.spacy", documents, format="spacy")
+    write(f"{folder}/brat/", documents, format="brat")
     write(folder / "a.jsonl", documents, format="jsonl")
     with gzip.open(data / "text-abstracts/abstracts.jsonl.gz", "rt", encoding="utf-8") as lines:
         records = map(json.loads, islice(lines, _TEXTS))
         texts = [f"{record['title']}\n{record['abstract']}" for record in records]
     (folder / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
-    (folder / "names.txt").write_text("\n".join(sorted(_names())), encoding="utf-8")
+    names = sorted(_names())
+    (folder / "names.txt").write_text("\n".join(names), encoding="utf-8")
+    rows = "".join(f"Name\t{name}\n" for name in names)
+    (folder / "names.tsv").write_text(rows, encoding="utf-8")
 
 
 def _write_citations(source: Path, target: Path) -> None:
@@ -171,6 +181,11 @@ def _do(job: str, folder: Path) -> tuple[float, int]:
     if job == _SCAN:  # one that has seen none of the texts, as the library keeps nothing of them
         recogniser, texts = PackRecogniser({"basic": Pack.open("basic")}), _texts(folder)
         return _timed(lambda: recogniser.predict(texts))
+    if job == _OPENED:  # one list
+        return _timed(lambda: (load(folder / "names.tsv", links=False),))
+    if job == _DEFINED:
+        texts = _texts(folder)
+        return _timed(lambda: map(find_abbreviations, texts))
     if job == _WRITTEN:
         documents, target = list(read(folder / "a.jsonl")), folder / "ours.spacy"
         seconds, _ = _timed(lambda: (write(target, documents, format="spacy", overwrite=True),))

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
@@ -231,19 +231,7 @@ class _Parser:
         """Returns a sentence all at once, if nothing in its rows is new; else ``None``."""
         if self._width is None or self._spare or self._options.bare or self._of_row or not lines:
             return None
-        separator, mark = "\t" if self._tab else " ", (self._options.comment or "#")[0]
-        try:
-            text = "\n".join(["", *lines])
-        except TypeError:  # a line that cannot be read is an error
-            return None
-        if f"\n{mark}" in text:
-            return None
-        cells = text[1:].replace("\n", f"{separator}\n").split(separator)
-        # A line begins in no other column than the first, if its rows are as wide as those before.
-        first = "".join(cells[:: self._width]).split("\n")
-        if len(cells) != len(lines) * self._width or len(first) != len(lines):
-            return None
-        columns = [first, *(cells[at :: self._width] for at in range(1, self._width))]
+        columns = self._even_columns(lines, self._width)
         if not (self._tab or all(map(all, columns))):
             return None
         try:
@@ -253,6 +241,21 @@ class _Parser:
         if not all(token_column) or not self._valid_tags.issuperset(chain(*tag_columns)):
             return None
         return token_column, tag_columns
+
+    def _even_columns(self, lines: list[Line], width: int) -> list[list[str]]:
+        """Returns the columns of rows; none if a row has another width, or may be a comment."""
+        separator, mark = "\t" if self._tab else " ", (self._options.comment or "#")[0]
+        try:
+            text = "\n".join(chain(("",), cast("list[str]", lines)))
+        except TypeError:  # a line that cannot be read is an error
+            return []
+        cells = text[1:].replace("\n", f"{separator}\n").split(separator)
+        # in rows of one width, each line begins in the first column
+        first = "".join(cells[::width]).split("\n")
+        is_even = len(cells) == len(lines) * width and len(first) == len(lines)
+        if not is_even or f"\n{mark}" in text:
+            return []
+        return [first, *(cells[at::width] for at in range(1, width))]
 
     def _add_row(self, rows: list[_Row], line: Line, number: int) -> FormatError | None:
         try:

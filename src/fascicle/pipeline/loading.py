@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -37,6 +37,9 @@ from fascicle.settings.pipeline import (
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
+
+if TYPE_CHECKING:
+    from fascicle.linking.opening import LinkerWithPacks
 
 
 def open_pipeline(path: str | os.PathLike[str]) -> Pipeline:
@@ -80,14 +83,19 @@ def open_settings(settings: PipelineSettings) -> Pipeline:
 
 def _only_model(settings: kinds.RecogniserStep) -> list[Any]:
     return model_steps(
-        settings.model, settings.choices, name=settings.name, threads=settings.threads
+        settings.model,
+        settings.choices,
+        name=settings.name,
+        threads=settings.threads,
+        device=settings.device,
     )
 
 
 def _recogniser(settings: kinds.RecogniserStep, pipeline: PipelineSettings) -> Any:
-    return recognise(
-        open_model(settings.model, settings.choices, threads=settings.threads), settings.name
+    predictor = open_model(
+        settings.model, settings.choices, threads=settings.threads, device=settings.device
     )
+    return recognise(predictor, settings.name)
 
 
 def model_steps(
@@ -96,6 +104,7 @@ def model_steps(
     *,
     name: str = "",
     threads: int,
+    device: str | None = None,
     finder: bool = False,
 ) -> list[Any]:
     """Returns a model with its choices as steps, of which one links.
@@ -108,13 +117,12 @@ def model_steps(
         choices: about its mentions.
         name: of the recogniser; that of the model by default.
         threads: of the network.
+        device: of the network.
         finder: also note short forms before linking.
     """
     bare = msgspec.structs.replace(choices, link=(), ontology="", relations="")
-    predictor = open_model(model, bare, threads=threads)
-    opener = None
-    if choices.link or choices.ontology:
-        opener = find_linker(predictor, choices.link or None, ontology=choices.ontology)
+    predictor = open_model(model, bare, threads=threads, device=device)
+    opener = _linker_of(choices, predictor)
     last = _related(choices, predictor, threads)
     if opener is None:
         return [recognise(predictor, name or predictor.name), *last]
@@ -128,6 +136,12 @@ def model_steps(
         *([_settle(predictor, own)] if own else []),
         *last,
     ]
+
+
+def _linker_of(choices: Choices, predictor: Annotator) -> LinkerWithPacks | None:
+    if not (choices.link or choices.ontology):
+        return None
+    return find_linker(predictor, choices.link or None, ontology=choices.ontology)
 
 
 def _related(choices: Choices, predictor: Annotator, threads: int) -> list[steps.Relate]:

@@ -49,12 +49,14 @@ class RecogniserStep(Choices, frozen=True, kw_only=True):
         name: see `StepSettings`.
         model: as ``fascicle annotate --model`` takes it; a path from the folder of the pipeline.
         threads: of the network of the model, in each worker.
+        device: where the network computes, as `fascicle.load` takes it.
         min_score: an older name of ``threshold``.
     """
 
     name: _StepName = ""
     model: Name | Names
     threads: Positive = 1
+    device: Name = "cpu"
     min_score: Share | UnsetType = UNSET
 
     def __post_init__(self) -> None:

@@ -39,7 +39,7 @@ from fascicle.terms.terms import ShortTerm
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.segment import segmenter
 
-_BRACKETS: Final = frozenset("()[]{}")
+_BRACKET: Final = re.compile(r"[()\[\]{}]")
 _SOURCE: Final = "dictionary"
 _TIERS: Final = ("exact", "folded", "canonical")
 _REMEMBERED: Final = 1 << 15  # keys whose names are cached, and surfaces whose meanings are
@@ -59,7 +59,7 @@ def apply_definitions(document: Document, places: Sequence[Occurrence]) -> list[
         document: the document that contains the places.
         places: of all names, in the order of the text.
     """
-    at = {bracket for place in places for bracket in _brackets(document.text, place)}
+    at = _brackets_beside(document.text, places)
     if not at and not document.abbreviations:
         return list(places)
     pairs = Pairs(document, at=at)
@@ -91,14 +91,17 @@ def _give_meaning(text: str, place: Occurrence, long: Occurrence | None) -> Occu
     return place._replace(meanings=tuple(meaning._replace(links=()) for meaning in place.meanings))
 
 
-def _brackets(text: str, place: Occurrence) -> Iterator[int]:
-    """Yields the places of brackets beside a name that can be a short form."""
-    start, end = place.start, place.end
-    if _BRACKETS.isdisjoint(text[max(0, start - 1) : start] + text[end : end + 2]):
-        return
-    beside = [at for at in (start - 1, end, end + 1) if at >= 0 and text[at : at + 1] in _BRACKETS]
-    if can_be_short(text[start:end]):
-        yield from beside
+def _brackets_beside(text: str, places: Sequence[Occurrence]) -> set[int]:
+    """Returns the places of brackets beside names that can be short forms."""
+    brackets = {match.start() for match in _BRACKET.finditer(text)}
+    return {
+        bracket
+        for place in (places if brackets else ())
+        if not brackets.isdisjoint(beside := (place.start - 1, place.end, place.end + 1))
+        and can_be_short(text[place.start : place.end])
+        for bracket in beside
+        if bracket in brackets
+    }
 
 
 class _Name(NamedTuple):
@@ -374,5 +377,5 @@ class PackRecogniser(Annotator):
             surface = text[start:end]
             if "\n" in surface and _PARAGRAPH.search(surface):
                 continue
-            if not edges.part(start, end) and (meanings := pack.meanings(surface, row)):
+            if (meanings := pack.meanings(surface, row)) and not edges.part(start, end):
                 yield Occurrence(start, end, meanings)

@@ -81,6 +81,8 @@ class Options(
             text hold them.
         save_pipeline: also write the model with its choices as a pipeline, which run, serve, label
             and evaluate take.
+        device: where the network computes: cpu (default), cuda, for an export with the package
+            onnxruntime-gpu, or auto.
         trace: print what each part of the model added, changed or dropped, in place of documents.
     """
 
@@ -96,6 +98,7 @@ class Options(
     segments: bool = option("--segments")
     abbreviations: bool = option("--abbreviations")
     save_pipeline: str | None = option("--save-pipeline FILE", writes)
+    device: str | None = option("--device DEVICE")
     trace: bool = option("--trace")
 
 
@@ -177,7 +180,14 @@ def _opener_of(
 
     def opened(held: HeldFields) -> Annotator:
         with pause_garbage_collection():
-            predictor = open_model(model, choices, threads=threads, held=held_links(held), note=say)
+            predictor = open_model(
+                model,
+                choices,
+                threads=threads,
+                device=args.device,
+                held=held_links(held),
+                note=say,
+            )
         _note_unread(args.described, predictor.parts[0])
         if args.save_pipeline:
             predictor.save(args.save_pipeline, overwrite=args.overwrite)

@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import groupby, zip_longest
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -99,7 +100,14 @@ goitre:goiter titre:titer synaesth:synesth aesthes:esthes ischaem:ischem uraem:u
 palaeo:paleo archaeo:archeo praecox:precox oesop:esop grey:gray
 """
 _BRITISH: Final = MappingProxyType(dict(pair.split(":") for pair in _BRITISH_PAIRS.split()))
-_BRITISH_STEM: Final = re.compile("|".join(sorted(_BRITISH, key=len, reverse=True)))
+# by the first letter, which leaves few to try, and the longest first
+_STEMS: Final = sorted(_BRITISH, key=lambda stem: (stem[0], -len(stem)))
+_BRITISH_STEM: Final = re.compile(
+    "|".join(
+        f"{first}(?:{'|'.join(stem[1:] for stem in stems)})"
+        for first, stems in groupby(_STEMS, key=itemgetter(0))
+    )
+)
 _VALUES: Final = MappingProxyType({"i": 1, "v": 5, "x": 10})
 SEPARATORS: Final = "-_"
 NUMBERED: Final = frozenset(

@@ -135,6 +135,7 @@ def annotate(  # noqa: PLR0913 - as users say it
     variants: bool = False,
     assertions: bool | str | os.PathLike[str] = False,
     relations: str | os.PathLike[str] | None = None,
+    device: str | None = None,
 ) -> Account:
     """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
 
@@ -162,6 +163,7 @@ def annotate(  # noqa: PLR0913 - as users say it
         assertions: also say which mentions are negated, uncertain and so on, as `fascicle.load`
             takes it.
         relations: folder of a finder of relations.
+        device: where the network computes, as `fascicle.load` takes it.
 
     Returns:
         The account: numbers of documents that were read, written and set aside.
@@ -192,7 +194,8 @@ def annotate(  # noqa: PLR0913 - as users say it
     )
 
     def opener(format_holds: HeldFields) -> Annotator:
-        return open_model(to_path_list(model, name="model"), choices, held=held_links(format_holds))
+        names = to_path_list(model, name="model")
+        return open_model(names, choices, device=device, held=held_links(format_holds))
 
     if not progress:
         return annotate_files(request, opener)
