@@ -11,9 +11,9 @@ nothing, as long as no other name has the form that it gets.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import groupby, zip_longest
+from itertools import groupby, starmap, zip_longest
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -100,13 +100,17 @@ goitre:goiter titre:titer synaesth:synesth aesthes:esthes ischaem:ischem uraem:u
 palaeo:paleo archaeo:archeo praecox:precox oesop:esop grey:gray
 """
 _BRITISH: Final = MappingProxyType(dict(pair.split(":") for pair in _BRITISH_PAIRS.split()))
+
+
+def _with_first(letter: str, words: Iterable[str]) -> str:
+    """Returns a pattern of words that begin with one letter."""
+    return f"{letter}(?:{'|'.join(word[1:] for word in words)})"
+
+
 # by the first letter, which leaves few to try, and the longest first
 _STEMS: Final = sorted(_BRITISH, key=lambda stem: (stem[0], -len(stem)))
 _BRITISH_STEM: Final = re.compile(
-    "|".join(
-        f"{first}(?:{'|'.join(stem[1:] for stem in stems)})"
-        for first, stems in groupby(_STEMS, key=itemgetter(0))
-    )
+    "|".join(starmap(_with_first, groupby(_STEMS, key=itemgetter(0))))
 )
 _VALUES: Final = MappingProxyType({"i": 1, "v": 5, "x": 10})
 SEPARATORS: Final = "-_"
