@@ -179,15 +179,22 @@ async def folder_for_files() -> AsyncIterator[Path]:
         yield Path(folder)
 
 
-async def read_file(service: Service, path: Path, format_name: str) -> FileRead:
-    """Reads the documents of a file in a worker.
+async def read_file(
+    service: Service, path: Path, format_name: str, *, encoding: str = "auto", column: str = ""
+) -> FileRead:
+    """Reads the documents of a file in a worker; see `ReadFile`.
 
     Raises:
         ProblemError: it cannot be read, or has too many documents.
     """
     settings = service.settings
     order = ReadFile(
-        path=str(path), format=format_name, documents=settings.documents, characters=settings.body
+        path=str(path),
+        format=format_name,
+        documents=settings.documents,
+        characters=settings.body,
+        encoding=encoding,
+        column=column,
     )
     answer = await _run_task(service, Task(order=order, characters=path.stat().st_size))
     assert isinstance(answer, FileRead)

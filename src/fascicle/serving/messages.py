@@ -87,6 +87,8 @@ class ReadFile(msgspec.Struct, frozen=True, kw_only=True, tag="read"):
     Attributes:
         path: of it.
         format: its name, or ``"auto"``.
+        encoding: its name, or ``"auto"``.
+        column: of a table, that has the texts; empty for the usual names.
         documents: greatest number of documents.
         characters: greatest number of characters of all their texts.
     """
@@ -95,6 +97,8 @@ class ReadFile(msgspec.Struct, frozen=True, kw_only=True, tag="read"):
     format: str
     documents: int
     characters: int
+    encoding: str = "auto"
+    column: str = ""
 
 
 class WriteFile(msgspec.Struct, frozen=True, kw_only=True, tag="write"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,9 +16,9 @@ from fascicle.core.document import LINKED, Document
 from fascicle.core.lazy import cached_property
 from fascicle.core.wording import plural
 from fascicle.errors import FascicleError, InputError
-from fascicle.formats.files import read
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
+from fascicle.formats.requests import ReadRequest, read_all_documents
 from fascicle.linking.decisions import Decision
 from fascicle.linking.linker import Linker
 from fascicle.linking.opening import Linkers, Linking, without_links
@@ -53,6 +54,7 @@ from fascicle.text.annotator import Annotator
 
 OnStart = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
+_TABLES: Final = (".csv", ".tsv")  # of texts, if a column is named
 _PORTION: Final = 50  # names of a concept that are sent
 
 
@@ -286,7 +288,7 @@ class FileWork:
             return _read_file(order) if isinstance(order, ReadFile) else _write_file(order)
         except FascicleError as error:
             # clients must not see where the file is
-            message = str(error).replace(f"{Path(order.path).parent}/", "")
+            message = _in_parameters(str(error)).replace(f"{Path(order.path).parent}/", "")
             return Wrong(error=type(error).__name__, message=message, code=error.code)
 
 
@@ -392,11 +394,26 @@ def _pack_facts(pack: Pack) -> PackFacts:
     )
 
 
+def _in_parameters(sentence: str) -> str:
+    """Returns a sentence with the parameters of the route in place of options of Python."""
+    sentence = sentence.replace("encoding=NAME, or as encoding in a recipe", "encoding=NAME")
+    return re.sub(r'fields=\[\("text", "(.*?)"\)\]', r"column=\1", sentence)
+
+
+def _read_request(order: ReadFile) -> ReadRequest:
+    is_table = order.column and Path(order.path).suffix.lower() in _TABLES
+    return ReadRequest(
+        format="table" if is_table and order.format == "auto" else order.format,
+        encoding=order.encoding,
+        fields=(("text", order.column),) if order.column else (),
+    )
+
+
 def _read_file(order: ReadFile) -> FileRead:
     report = ReadReport(aside=FailedDocuments(keep_going=True))
     documents: list[msgspec.Raw] = []
     characters = 0
-    for document in read(order.path, format=order.format, report=report):
+    for document in read_all_documents([order.path], _read_request(order), report=report):
         characters += len(document.text)
         if len(documents) == order.documents or characters > order.characters:
             raise InputError(
@@ -410,7 +427,7 @@ def _read_file(order: ReadFile) -> FileRead:
         documents=tuple(documents),
         format=report.formats.get(order.path, order.format),
         notes=tuple(line.replace(folder, "") for line in report.lines()),
-        problems=tuple(line.replace(folder, "") for line in report.aside.sentences),
+        problems=tuple(_in_parameters(line).replace(folder, "") for line in report.aside.sentences),
     )
 
 

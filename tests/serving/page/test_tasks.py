@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from standing import Standing
 from tests.serving.page.browsing import Opened, until
+from tests.serving.page.test_safety import overflow
+from tests.support.axe import violations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -119,3 +122,60 @@ def test_it_is_seen_what_a_name_changes(steps: Steps, tmp_path: Path) -> None:
     choosing.value.set_files(tmp_path / "a.txt")
     steps.wait("A [shaky upset] was seen.")
     until(steps.page, "document.activeElement.id === 'names-keep'")
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_a_file_that_cannot_be_read_blocks_no_other(
+    opened: Opened, axe: str, width: int, tmp_path: Path
+) -> None:
+    (tmp_path / "letter.pdf").write_bytes(b"no pdf")
+    (tmp_path / "brief.csv").write_text("Titel;Zusammenfassung\nEins;Aspirin hilft\n", "utf-8")
+    (tmp_path / "a.txt").write_text("Aspirin is for pain.", "utf-8")
+    page = opened(width=width, fails="422")
+    page.set_input_files("input[aria-label='Files to annotate']", sorted(tmp_path.iterdir()))
+    page.get_by_text("2 files could not be read").wait_for()
+    table, letter = page.locator(".unreadable").all()
+    assert "choose the format table and its column, such as Zusammenfassung" in table.inner_text()
+    assert "fields=" not in table.inner_text()
+    assert "damaged, or protected by a password" in letter.inner_text()
+    assert violations(page, axe) == []
+    assert not overflow(page)
+    table.get_by_role("button", name="Read again").click()
+    table.get_by_text("1 document read.").wait_for()
+    page.get_by_role("button", name="Open 2 documents").click()
+    page.wait_for_selector("#sheet .block", state="attached")
+    assert page.locator(".doc").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "query", "text"),
+    [
+        (b"Titel;Zusammenfassung\nEins;Aspirin\n", "name=a.csv&format=table&column=Titel", "Eins"),
+        (b"Titel;Zusammenfassung\nEins;Aspirin\n", "name=a.csv&column=Titel", "Eins"),
+        (b'{"Titel": "Zwei"}\n', "name=a.jsonl&column=Titel", "Zwei"),
+        ("пример".encode("windows-1251"), "name=a.txt&encoding=windows-1251", "пример"),
+    ],
+)
+def test_a_file_is_read_by_column_and_encoding(
+    served: Standing, content: bytes, query: str, text: str
+) -> None:
+    headers = {"Content-Type": "application/octet-stream"}
+    (document,) = served.ask("POST", f"/v1/read?{query}", content, headers).json["documents"]
+    assert document["text"] == text
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("name=a.csv&format=table&column=Nope", "name the one with column=Zusammenfassung"),
+        ("name=a.csv", "read it with format=table and column=Zusammenfassung"),
+        ("name=a.txt&encoding=utf-99", "utf-99"),
+        ("name=a.csv&fields=x", "there is no parameter"),
+    ],
+)
+def test_wrong_columns_and_encodings_are_named(served: Standing, query: str, message: str) -> None:
+    headers = {"Content-Type": "application/octet-stream"}
+    content = b"Titel;Zusammenfassung\nEins;Aspirin\n"
+    reply = served.ask("POST", f"/v1/read?{query}", content, headers)
+    assert reply.status == 422
+    assert message in reply.json["detail"]

@@ -61,7 +61,9 @@ async def formats(request: Request, service: Service) -> Response:
 
 async def read(request: Request, service: Service) -> Response:
     """Returns the documents of a file."""
-    check_names(request, ("name", "format"))
+    check_names(request, ("name", "format", "encoding", "column"))
+    encoding = request.query_params.get("encoding", "auto")
+    column = request.query_params.get("column", "")
     name, form = (
         request.query_params.get("name", ""),
         check_readable(request.query_params.get("format", "auto")),
@@ -74,7 +76,7 @@ async def read(request: Request, service: Service) -> Response:
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
         await save_content(request, service.settings, path, most=service.settings.body)
-        file = await read_file(service, path, form)
+        file = await read_file(service, path, form, encoding=encoding, column=column)
     if file.problems and not file.documents:
         raise ProblemError(422, file.problems[0], code="format")
     answer = {name: getattr(file, name) for name in ("documents", "format", "notes", "problems")}
@@ -115,6 +117,10 @@ ROUTES: Final = (
                 needed=True,
             ),
             _FORMAT,
+            QueryParameter(name="encoding", type=str, means="of the file; by default detected"),
+            QueryParameter(
+                name="column", type=str, means="of a table or of records, which has the texts"
+            ),
         ),
         body=bytes,
         takes=(),

@@ -57,7 +57,7 @@ export class Trial {
     const content = files.length === 1 ? first : await zip(files);
     const sent = await service.jobs.send(content, { name: files.length === 1 ? first.name : "files.zip", texts: true, pipeline });
     const ended = await this.follow(sent, (now) => `${counted(now.documents, "text")} read …`);
-    const problems = Object.keys(ended.reasons);
+    const problems = Object.keys(ended.reasons).map((sentence) => sentence.split("; ")[0]); // the rest is for commands
     const count = ended.documents - ended.quarantined;
     return { id: sent.id, label: top || (files.length === 1 ? first.name : ""), count, problems, unread: ended.quarantined };
   }

@@ -104,11 +104,11 @@ export const service = {
     return (await (await ask("v1/formats")).json()).formats;
   },
 
-  /** @param {File} file @returns {Promise<{documents: Native[], notes: string[], problems: string[]}>} */
-  async read(file) {
+  /** @param {File} file @param {{format?: string, encoding?: string, column?: string}} [how] @returns {Promise<{documents: Native[], notes: string[], problems: string[]}>} */
+  async read(file, how = {}) {
     const answer = await ask("v1/read", {
       method: "POST",
-      query: { name: file.name },
+      query: { name: file.name, ...how },
       headers: { "Content-Type": "application/octet-stream" },
       body: file,
     });

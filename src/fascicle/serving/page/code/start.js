@@ -3,6 +3,7 @@
 import { button, el, name, say, counted } from "./dom.js";
 import { nameOf, wellFormed } from "./offsets.js";
 import { service } from "./service.js";
+import { readAgain } from "./unreadable.js";
 
 const EXAMPLES = 6;
 
@@ -68,6 +69,7 @@ export function start(root, store, does) {
   /** Reads files; those with mentions are shown as they are, the others are annotated. @param {FileList | File[]} given */
   async function take(given) {
     const found = [];
+    const refused = [];
     let lost = 0;
     for (const file of given) {
       say(`Reading ${file.name} …`, 0);
@@ -76,11 +78,14 @@ export function start(root, store, does) {
         found.push(...told.documents);
         lost += told.problems.length;
       } catch (error) {
-        say(`${file.name}: ${error.message}`, 12);
-        return;
+        refused.push({ file, sentence: error.message });
       }
     }
     files.value = "";
+    if (refused.length) {
+      say("");
+      found.push(...(await readAgain(refused, found.length)));
+    }
     if (!found.length) return say("The files have no document.");
     say(`${counted(found.length, "document")} read${lost ? `, ${lost} not readable` : ""}.`);
     const annotated = found.some((document) => document.mentions?.length);
