@@ -196,13 +196,8 @@ def answers(path: Path, row: Measured, model: ModelPredictor, *, taught: frozens
     """
     manifest = model.manifest
     documents = [one for one in read(path) if not (row.fresh and sentence_key(one.text) in taught)]
-    shown = [
-        msgspec.structs.replace(one, mentions=())
-        if row.given
-        else Document(id=one.id, text=one.text)
-        for one in documents
-    ]
-    before = dict(_before(documents, shown, manifest))
+    shown, patches = without_decision(documents, row, manifest)
+    before = {one.id: patch.add for one, patch in zip(shown, patches, strict=True)}
     rules = manifest.decision.document or DocumentDecision()
     how: Any = {
         "sentences": segmenter(manifest.reading.segmenter).sentences,
@@ -221,6 +216,20 @@ def answers(path: Path, row: Measured, model: ModelPredictor, *, taught: frozens
         after |= {one.id: patch.add for one, patch in zip(short, model.predict(short), strict=True)}
     ends = {kind: under(rules.with_ends(kind)) for kind in get_args(Ends)}
     return Answers(documents=documents, before=before, after=after, ends=ends)
+
+
+def without_decision(
+    documents: Sequence[Document], row: Measured, manifest: Manifest
+) -> tuple[list[Document], list[Patch]]:
+    """Returns the texts of documents as a model sees them, and its answers before the decision."""
+    shown = [
+        msgspec.structs.replace(one, mentions=())
+        if row.given
+        else Document(id=one.id, text=one.text)
+        for one in documents
+    ]
+    answers = _before(documents, shown, manifest)
+    return shown, [Patch(add=mentions) for _, mentions in answers]
 
 
 def measured(

@@ -217,6 +217,15 @@ def evidence() -> str:
     )
 
 
+def retyped() -> str:
+    """Mentions that come and go by their type in the pack."""
+    kinds = ("come", "come, in gold", "go", "go, in gold")
+    found = result("decision-retyped").get("rows", {})
+    rows = [[key, *(f"{row[kind]:,}" for kind in kinds)] for key, row in found.items()]
+    total = [f"{sum(row[kind] for row in found.values()):,}" for kind in kinds]
+    return markdown(("texts and type", *kinds), [*rows, ["all", *total]]) if rows else MISSING
+
+
 def careful() -> str:
     """Strict scores on texts that taught nothing, without and with the choice *careful*."""
     rows = [

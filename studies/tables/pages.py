@@ -209,6 +209,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "decision-cases": decision_tables.cases,
     "decision-careful": decision_tables.careful,
     "decision-evidence": decision_tables.evidence,
+    "decision-retyped": decision_tables.retyped,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
