@@ -253,11 +253,11 @@ def open_model(
     composed.made_of = Composition(
         model=tuple(map(from_anywhere, to_path_list(model, name="model"))),
         choices=choices.with_places(from_anywhere),
+        device=device,
     )
     opening = Opening(
         composition=composed.made_of,
         threads=threads,
-        device=device,
         recognition=stated,
         fingerprint=composed.fingerprint,
     )
@@ -280,7 +280,7 @@ def reopen(opening: bytes) -> Annotator:
         wanted.composition.model,
         wanted.composition.choices,
         threads=wanted.threads,
-        device=wanted.device,
+        device=wanted.composition.device,
         recognition=wanted.recognition,
     )
     if model.fingerprint != wanted.fingerprint:

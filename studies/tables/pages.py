@@ -33,7 +33,6 @@ from studies.coordination import tables as coordination_tables
 from studies.decision import tables as decision_tables
 from studies.families import tables as family_tables
 from studies.families.reports import ATTRIBUTES, PAPER
-from studies.further import tables as further_tables
 from studies.labels import rows as label_rows
 from studies.linking import tables as link_tables
 from studies.multilabel import touching
@@ -211,7 +210,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "decision-careful": decision_tables.careful,
     "decision-evidence": decision_tables.evidence,
     "decision-retyped": decision_tables.retyped,
-    "further": further_tables.further,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),

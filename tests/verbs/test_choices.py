@@ -208,6 +208,13 @@ def test_a_saved_pipeline_has_only_what_was_chosen_with_whole_paths(folder: Path
         fascicle.load(MODEL).save("saved.json")
 
 
+def test_a_saved_pipeline_keeps_the_device(folder: Path) -> None:
+    fascicle.load(MODEL, device="auto").save("saved.toml")
+    ((_, settings),) = read_pipeline("saved.toml").steps
+    assert isinstance(settings, RecogniserStep)
+    assert settings.device == "auto"
+
+
 def test_choices_beside_a_pipeline_are_refused(refused: Callable[..., str], folder: Path) -> None:
     fascicle.load(MODEL).save("saved.toml")
     for command in (

@@ -126,10 +126,12 @@ class Composition(Settings, frozen=True, kw_only=True):
     Attributes:
         model: as `fascicle.load` takes it; several term packs have several names.
         choices: about its mentions.
+        device: where the network computes, see `fascicle.load`; ``None`` for its default.
     """
 
     model: tuple[Name, ...]
     choices: Choices = Choices()
+    device: str | None = None
 
 
 class Opening(Settings, frozen=True, kw_only=True):
@@ -139,14 +141,12 @@ class Opening(Settings, frozen=True, kw_only=True):
         composition: what it was opened from.
         fingerprint: of the predictor, which the files there must have too.
         threads: see `fascicle.load`, as for the rest.
-        device: see there.
         recognition: see there.
     """
 
     composition: Composition
     fingerprint: str
     threads: int | None = None
-    device: str | None = None
     recognition: RecognitionSettings | None = None
 
 

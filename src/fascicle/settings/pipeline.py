@@ -187,7 +187,8 @@ def composition_toml(composition: Composition, *, segmenter: str) -> str:
     """
     name = Path(composition.model[0]).name.partition(".")[0].partition("@")[0]
     model = composition.model if len(composition.model) > 1 else composition.model[0]
-    step = {"kind": "recogniser", "model": model, **composition.choices.changed}
+    device = {"device": composition.device} if composition.device else {}
+    step = {"kind": "recogniser", "model": model, **device, **composition.choices.changed}
     lines = [f"{key} = {toml_value(value)}\n" for key, value in step.items()]
     head = {"name": name, "segmenter": segmenter}
     top = [f"{key} = {toml_value(value)}\n" for key, value in head.items()]

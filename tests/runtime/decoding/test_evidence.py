@@ -38,6 +38,8 @@ PACK = {
     "honey": "Anatomy",
     "Chlamydia trachomatis": "Species",
     "cocoa": "Species",
+    "Cocoa": "Species",
+    "C. difficile": "Species",
     "measles": "Disease",
     "schistosomiasis": "Disease",
 }
@@ -159,6 +161,8 @@ def test_a_formula_is_found_where_the_network_found_nothing() -> None:
         ("Fed honey.", "honey", "Chemical", "Chemical"),  # what bodies make may be a chemical
         ("Tested for Chlamydia trachomatis.", "Chlamydia trachomatis", "Disease", "Species"),
         ("They ate cocoa.", "cocoa", "Chemical", "Chemical"),
+        ("Cocoa helps.", "Cocoa", "Chemical", "Chemical"),
+        ("C. difficile grew.", "C. difficile", "Disease", "Species"),
         ("The measles vaccine.", "measles", "Species", "Species"),  # the virus
         ("Control of schistosomiasis.", "schistosomiasis", "Species", "Disease"),
         ("With no supplement.", "no", "Chemical", ""),
@@ -174,6 +178,25 @@ def test_a_name_has_its_type_in_the_pack(text: str, name: str, kind: str, expect
 
 def test_a_name_that_has_both_types_keeps_its_own() -> None:
     names = [("strabismus", "Chemical"), ("strabismus", "Disease")]
+    assert found("She has strabismus.", *names) == [("strabismus", "Disease")]
+
+
+def test_an_event_counts_the_types_that_change() -> None:
+    text = "With no strabismus."
+    mentions = (
+        Mention(((5, 7),), "Chemical", score=0.8, source="m"),
+        Mention(((8, 18),), "Chemical", score=0.8, source="m"),
+    )
+    (patch,) = with_evidence(
+        [Document(id="1", text=text)], [Patch(add=mentions)], RULES, knows=knows
+    )
+    (event,) = patch.events
+    assert (event.kind, event.code) == ("note", "types-of-the-pack")
+    assert event.message.startswith("2 mentions")
+
+
+def test_two_types_that_become_one_are_one_mention() -> None:
+    names = [("strabismus", "Chemical"), ("strabismus", "CellLine")]
     assert found("She has strabismus.", *names) == [("strabismus", "Disease")]
 
 

@@ -10,8 +10,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from fascicle.core.document import Document, Mention, Patch, in_order
+from fascicle.core.document import Document, Event, Mention, Patch, in_order
 from fascicle.core.mention import PlacedSpans, Span, contains
+from fascicle.core.wording import plural
 from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
 from fascicle.runtime.decoding.retyping import with_own_types
 from fascicle.settings.decision import DocumentDecision
@@ -194,7 +195,11 @@ def _apply(
     mentions = _without_variants(text, _widen(evidence, types))
     names = _may_be_parts(text, mentions, rules)
     low = text == text.lower()
+    before = mentions
     mentions = with_own_types(mentions, names, types, allowed=rules.types, has_capitals=not low)
+    events = patch.events
+    if changed := len(set(before) - set(mentions)):
+        events = (*events, _changed_types(changed))
     formulas = [
         span for span in evidence.formulas if _is_chemical(evidence.text[slice(*span)], types)
     ]
@@ -209,8 +214,15 @@ def _apply(
     return (
         patch
         if mentions == list(patch.add)
-        else msgspec.structs.replace(patch, add=in_order(mentions))
+        else msgspec.structs.replace(patch, add=in_order(mentions), events=events)
     )
+
+
+def _changed_types(count: int) -> Event:
+    message = (
+        f"{plural(count, 'mention')} took another type from the term pack, or went as no names"
+    )
+    return Event(step="document", kind="note", code="types-of-the-pack", message=message)
 
 
 def _is_chemical(formula: str, types: Mapping[str, str]) -> bool:

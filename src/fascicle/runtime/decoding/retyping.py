@@ -19,7 +19,7 @@ _ANATOMY: Final = "Anatomy"
 _GENE: Final = "Gene"  # genes are named by words too: for, no
 _WORDS: Final = re.compile(r"(?=.{4}).*[a-z]{3}.*")  # no symbol and no short form
 _DISEASES: Final = re.compile(r"[A-Za-z' -]*(?:itis|[oi]asis|os[ie]s|a?emia|oma|pathy|trophy|uria)")
-_BINOMIAL: Final = re.compile(r"[A-Z](?:[a-z]+|\.) ?[a-z]{3,}")
+_BINOMIAL: Final = re.compile(r"[A-Z](?:[a-z]+ |\. ?)[a-z]{3,}")
 # Type that a network gave -> type in the pack -> names for which the pack is right. A name of a
 # virus may be that of its disease, food is a species and a chemical, and many chemicals of MeSH
 # are proteins, so that these pairs are left as the network has them.
@@ -44,7 +44,8 @@ def with_own_types(
     has_capitals: bool,
 ) -> list[Mention]:
     """Returns mentions of which a name has its type in the pack where a network is known to err:
-    ``strabismus`` is no chemical. A part of the body, and a word such as ``no``, is no mention.
+    ``strabismus`` is no chemical. A part of the body is no mention of a model without that type,
+    and a word such as ``no`` is none.
 
     Args:
         mentions: of a network.
@@ -67,14 +68,15 @@ def with_own_types(
 def _changed(
     mentions: list[Mention], changes: Mapping[int, str], *, allowed: Collection[str]
 ) -> list[Mention]:
+    """Returns the mentions with other types, each place once for a type, with its best score."""
     places = {(mention.type, mention.spans) for mention in mentions}
-    changed: list[Mention] = []
-    for at, mention in enumerate(mentions):
-        kind = changes.get(at, mention.type)
-        if at not in changes:
-            changed.append(mention)
-        elif kind in allowed and (kind, mention.spans) not in places:
-            changed.append(replace(mention, type=kind))
+    changed = [mention for at, mention in enumerate(mentions) if at not in changes]
+    by_score = sorted(changes, key=lambda at: mentions[at].score or 1.0, reverse=True)
+    for at in by_score:
+        place = changes[at], mentions[at].spans
+        if changes[at] in allowed and place not in places:
+            places.add(place)
+            changed.append(replace(mentions[at], type=changes[at]))
     return changed
 
 
