@@ -100,16 +100,10 @@ def texts_of(pack: Pack) -> list[Document]:
 def seen(folder: Path, documents: list[Document]) -> Found:
     """What ``annotate`` finds with a pack."""
     return {
-        (document.id, f"{one.start}-{one.end}", one.type, link.curie, link.name)
+        (document.id, f"{one.start}-{one.end}", one.type, *names)
         for document, patch in zip(documents, load(folder).predict(documents), strict=True)
         for one in patch.add
-        for link in one.links or (None,)
-        if link is not None
-    } | {
-        (document.id, f"{one.start}-{one.end}", one.type, "", "")
-        for document, patch in zip(documents, load(folder).predict(documents), strict=True)
-        for one in patch.add
-        if not one.links
+        for names in [(link.curie, link.name) for link in one.links] or [("", "")]
     }
 
 
@@ -167,6 +161,20 @@ def test_what_is_promised_is_what_annotate_then_finds(
     after = seen(kept(pack, rules, tmp_path / "kept"), documents)
     assert promised(pack, rules, documents) == (before - after, after - before)
     assert seen(built_again(pack, rules, tmp_path), documents) == after
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_two_hundred_rows_promise_what_annotate_then_finds(
+    pack: Pack, tmp_path: Path, seed: int
+) -> None:
+    """Twenty rows of each seed, each row alone."""
+    choose, documents = random.Random(seed), texts_of(pack)
+    before = seen(pack.folder, documents)
+    for number in range(20):
+        rule = a_rule(pack, choose)
+        after = seen(kept(pack, [rule], tmp_path / str(number)), documents)
+        assert promised(pack, [rule], documents) == (before - after, after - before), rule
 
 
 def test_a_label_that_is_dropped_changes_sets(pack: Pack, tmp_path: Path) -> None:
