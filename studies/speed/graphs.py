@@ -2,17 +2,19 @@
 documents, and how long it takes to see what rows of curation change.
 
 usage: FASCICLE_DATA=... python -m studies.speed.graphs --work FOLDER [--documents 8885]
-    [--copies 10000,100000,300000] [--texts 1000,10000]
+    [--copies 10000,100000,300000] [--texts 1000,10000] [--default 100]
 
-Either list may be empty.
+Either list may be empty, and the last number 0.
 
 The texts are titles and abstracts of ``text-abstracts``. The run finds the names of the shipped
-pack with one worker; a graph is made of it by ``fascicle graph``. For memory, the documents of the
-run are copied under new ids, so that only the graph is measured. Rows are tried by ``fascicle index
-diff`` on a folder of texts, and as the page does it, in portions of 20 documents, with the tried
-packs built for each portion (of the fewest texts alone), and once. Each measurement is a process of its own, of which processor
-time and the peak of memory are taken: other programs share the machine. Writes
-``results/graphs.json`` and ``results/names-tried.json`` after each measurement.
+pack with one worker; a graph is made of it by ``fascicle graph``. The same is done for a run of few
+texts by the default pipeline, whose networks take most of the time. For memory, the documents of
+the run are copied under new ids, so that only the graph is measured. Rows are tried by ``fascicle
+index diff`` on a folder of texts, and as the page does it, in portions of 20 documents, with the
+tried packs built for each portion (of the fewest texts alone), and once. Each measurement is a
+process of its own, of which processor time and the peak of memory are taken: other programs share
+the machine. Writes ``results/graphs.json``, ``results/graphs-default.json`` and
+``results/names-tried.json`` after each measurement.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import itertools
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -58,6 +61,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=8_885)
     parser.add_argument("--copies", default="10000,100000,300000")
     parser.add_argument("--texts", default="1000,10000")
+    parser.add_argument("--default", type=int, default=100)
     parser.add_argument("--only", nargs=2)
     args = parser.parse_args()
     if args.only:
@@ -69,6 +73,8 @@ def main() -> None:
     texts, copies = (list(map(int, filter(None, x.split(",")))) for x in (args.texts, args.copies))
     write_texts(args.work, max(args.documents, *texts, 0))
     measure_names(args.work, texts)
+    if args.default:
+        write_result("graphs-default", measured_pair(args.work, "default", args.default))
     if copies:
         measure_graphs(args.work, args.documents, copies)
 
@@ -86,16 +92,21 @@ def measure_graphs(work: Path, documents: int, counts: list[int]) -> None:
     """Measures a run and the graph of it, and then graphs of so many copies each time; the ratio is
     of processor time.
     """
-    first = list(itertools.islice((work / "texts.jsonl").open(), documents))
-    (work / "run.jsonl").write_text("".join(first))
-    run, graph = (measured_alone(work, part, documents) for part in ("run", "graph"))
-    ratio = round(1 + graph["processor_s"] / run["processor_s"], 2)
-    results: dict[str, Any] = {"documents": documents, "run": run, "graph": graph, "ratio": ratio}
-    results["copies"] = {}
+    results = measured_pair(work, "run", documents) | {"copies": {}}
     for count in counts:
         write_result("graphs", results)
         results["copies"][count] = measured_alone(work, "copies", count)
     write_result("graphs", results)
+
+
+def measured_pair(work: Path, part: str, documents: int) -> dict[str, Any]:
+    """Measures a run of so many texts, and the graph of it."""
+    first = list(itertools.islice((work / "texts.jsonl").open(), documents))
+    (work / "run.jsonl").write_text("".join(first))
+    shutil.rmtree(work / "run", ignore_errors=True)
+    run, graph = (measured_alone(work, name, documents) for name in (part, "graph"))
+    ratio = round(1 + graph["processor_s"] / run["processor_s"], 2)
+    return {"documents": documents, "run": run, "graph": graph, "ratio": ratio}
 
 
 def write_texts(work: Path, count: int) -> None:
@@ -144,6 +155,10 @@ def _command(*words: object) -> dict[str, Any]:
 def _run(work: Path, count: int) -> dict[str, Any]:
     run = work / "run"
     return _command("run", work / "run.jsonl", "--pipeline", "basic", "--workers", 1, "-o", run)
+
+
+def _default(work: Path, count: int) -> dict[str, Any]:
+    return _command("run", work / "run.jsonl", "--workers", 1, "-o", work / "run")
 
 
 def _graph(work: Path, count: int) -> dict[str, Any]:
@@ -204,6 +219,7 @@ def tried(work: Path, count: int, try_on: Any) -> dict[str, Any]:
 
 PARTS: dict[str, Callable[[Path, int], dict[str, Any]]] = {
     "run": _run,
+    "default": _default,
     "graph": _graph,
     "copies": _copies,
     "diff": _diff,
