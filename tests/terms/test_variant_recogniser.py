@@ -405,6 +405,16 @@ def names_of(text: str) -> list[tuple[str, str]]:
         ("p.(Asn2958[4]) and p.(*176Glyext*80)", ["p.Asn2958[4]", "p.Ter176GlyextTer80"]),
         ("n.16-36dup and c.118-119insA", ["n.16-36dup", "c.118_119insA"]),
         ("We saw 12[3], (45[2]), [6;7] and 12= 13.", []),
+        ("In refs [5[6]] and (1;2[3]) and lists [7=;8[9]] and [Ala2[10];Met1?].", []),
+        (
+            "c.76A>C [5[6]], m.3243A>G;5[12] and p.(Ala2Gly);Ala3[12]",
+            ["c.76A>C", "m.3243A>G", "p.Ala2Gly"],
+        ),
+        ("g.[76_77ins[ACG;20_30];83[4]]", ["g.76_77ins[ACG;20_30]", "g.83[4]"]),
+        (
+            "p.[Ala2[10]];[Lys5=] and c.[76A>C];[5[6]]",
+            ["p.Ala2[10]", "p.Lys5=", "c.76A>C", "c.5[6]"],
+        ),
         # HGVS 21.1: circular references, unknown amino acids, no protein and no RNA
         ("NC_012920.1:o.100del and o.76_77insT", ["NC_012920.1:o.100del", "o.76_77insT"]),
         ("p.Met1Xaa", ["p.Met1Xaa"]),

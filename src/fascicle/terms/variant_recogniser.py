@@ -104,7 +104,7 @@ _REFERENCE: Final = re.compile(
 )
 _REFERENCE_SIZE: Final = 60  # characters of the longest, and of what is before a match
 # m.[3243A>G;8993T>G]
-_ALLELE_PART: Final = r"(?:[^\[\]]|\[\d+\])*"
+_ALLELE_PART: Final = r"(?:[^\[\]]|\[(?:[^\[\]]|\[\d+\])*\])*"  # 5[6], 76_77ins[ACG;20_30]
 _BRACKETED: Final = re.compile(
     rf"(?P<level>[cgmnopr])\.(?:(?:\[{_ALLELE_PART}\];)*\[{_ALLELE_PART}|\()\Z"
 )
@@ -188,7 +188,9 @@ def _matches(text: str) -> Iterator[_VariantMatch]:
                 about_pox and _OF_POX.fullmatch(text, start, end)
             ):
                 name = form.name({key: value or "" for key, value in match.groupdict().items()})
-                yield _VariantMatch(start, end, name, form)
+                candidate = _VariantMatch(start, end, name, form)
+                if not form.member or _allele_before(candidate, text):
+                    yield candidate
     for match in _BEHIND_GENE.finditer(text):
         if match["gene"] in genes:
             yield _VariantMatch(match.start("ref"), match.end(), protein(match.groupdict()))
@@ -306,13 +308,20 @@ def _resolve_name(match: _VariantMatch, text: str, *, sure: bool, proteins: Coll
     return f"c.{place}{LETTERS[ref]}>{LETTERS[alt]}" if alt != "=" else f"c.{place}="
 
 
+def _allele_before(match: _VariantMatch, text: str) -> re.Match[str] | None:
+    """Returns the level and the bracket, if a match stands in an allele of its level."""
+    bracketed = _BRACKETED.search(text[max(0, match.start - _BRACKETS_SIZE) : match.start])
+    protein_level = bracketed is not None and bracketed["level"] == "p"
+    return bracketed if match.name[:2] == ("p." if protein_level else "c.") else None
+
+
 def _add_reference(match: _VariantMatch, text: str) -> str:
     """Returns the name with the reference sequence that stands before it:
     ``NM_004333.4:c.1799T>A``.
     """
+    bracketed = _allele_before(match, text)
     before = text[max(0, match.start - _BRACKETS_SIZE) : match.start]
-    bracketed = _BRACKETED.search(before)
-    if bracketed and match.name[:2] == ("p." if bracketed["level"] == "p" else "c."):
+    if bracketed:
         level, before = bracketed["level"], before[: bracketed.start()]
         match = match._replace(
             name=level + (match.name[1:].lower() if level == "r" else match.name[1:])

@@ -87,12 +87,14 @@ class VariantForm(NamedTuple):
         name: the HGVS name of what its groups hold; empty for none.
         weak: whether it needs words beside it that speak of variants.
         letters: whether it has letters that can be bases and amino acids.
+        member: whether it counts only in an allele, whose bracket has the level.
     """
 
     pattern: re.Pattern[str]
     name: Callable[[_Groups], str]
     weak: bool = False
     letters: bool = False
+    member: bool = False
 
 
 def _dna(groups: _Groups) -> str:
@@ -241,7 +243,8 @@ def _form(
     right: str = _RIGHT,
     letters: bool = False,
 ) -> VariantForm:
-    return VariantForm(re.compile(f"{before}(?:{pattern}){right}"), name, weak, letters)
+    whole = re.compile(f"{before}(?:{pattern}){right}")
+    return VariantForm(whole, name, weak, letters, member=before == _IN_ALLELE)
 
 
 @cache
