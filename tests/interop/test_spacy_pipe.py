@@ -141,6 +141,17 @@ def test_settings_are_those_of_load(tmp_path: Path) -> None:
     ]
 
 
+def test_the_device_is_that_of_load(tmp_path: Path) -> None:
+    assert (
+        pipeline(device="cpu").get_pipe("fascicle").labels == pipeline().get_pipe("fascicle").labels
+    )
+    own = tmp_path / "own.tsv"
+    own.write_text("Drug\taspirin\n", encoding="utf-8")
+    for model in (MODEL, str(own)):
+        with pytest.raises(FascicleError, match="'tpu'"):
+            pipeline(model=model, device="tpu")
+
+
 def test_facts_of_mentions_are_an_extension() -> None:
     doc = pipeline(assertions=True, link=None)("No evidence of breast cancer.")
     assert [(ent.text, ent._.fascicle_facts) for ent in doc.ents] == [
@@ -155,7 +166,6 @@ def test_every_setting_of_load_that_a_configuration_can_hold_is_there() -> None:
     """The others are objects, or for models that spaCy does not open."""
     ours = set(inspect.signature(fascicle.load).parameters) - {
         "types",
-        "device",
         "recognition",
         "ends",
     }

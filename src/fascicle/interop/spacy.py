@@ -181,6 +181,7 @@ def create(
     only: str | list[str],
     threshold: float | dict[str, float],
     threads: int | None,
+    device: str | None,
     types: str | None,
     ends: Literal["bare", "corpus"] | None,
     nested: bool,
@@ -206,6 +207,7 @@ def create(
         only: types.
         threshold: least scores.
         threads: of the network.
+        device: of the network.
         types: a file of types to look for.
         ends: rule for the ends of names.
         nested: names inside others.
@@ -229,6 +231,7 @@ def create(
         only=only,
         threshold=threshold,
         threads=threads,
+        device=device,
         types=types,
         ends=ends,
         nested=nested,
@@ -252,6 +255,7 @@ _DEFAULTS: Final = {
     "only": [],
     "threshold": 0.0,
     "threads": None,
+    "device": None,
     "types": None,
     "ends": None,
     "nested": False,
