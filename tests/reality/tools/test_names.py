@@ -13,12 +13,11 @@ from typing import Any
 import fastobo
 import pytest
 from abbreviations import schwartz_hearst
-from mavehgvs import MaveHgvsParseError, Variant
+from mavehgvs import Variant
 from mutalyzer_hgvs_parser import to_model
 from tests.terms.abbreviations.test_finder import found_in
 from tests.terms.sources.conftest import read_file
 from tests.terms.test_variant_recogniser import names_of
-from tinyhgvs import TinyHGVSError, parse_hgvs
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import ByteLevel
 
@@ -129,25 +128,11 @@ def test_a_place_without_a_change_is_no_variant(text: str) -> None:
     ["p.Leu4*", "p.(Trp24Ter)", "c.192=", "c.[20A>T;23del]", "m.3243A>G", "r.76a>c", "p.Arg97fs*"],
 )
 def test_names_are_those_that_mavehgvs_reads(text: str) -> None:
-    """It refuses `*`, which HGVS allows beside `Ter`, and brackets of what is foretold."""
+    """It reads a strict subset of HGVS, without `*` and brackets of what is foretold."""
     names = [name for _, name in names_of(f"The variant {text} was found.")]
     assert names
     for name in names:
         assert str(Variant(name)) == name
-
-
-def test_mavehgvs_refuses_an_asterisk_and_what_is_foretold() -> None:
-    for text in ("p.Leu4*", "p.(Trp24Ter)"):
-        with pytest.raises(MaveHgvsParseError):
-            Variant(text)
-
-
-def test_tinyhgvs_reads_the_names_of_stops() -> None:
-    """Of `X` it says that the syntax is wrong; HGVS had X for a stop before 2016."""
-    with pytest.raises(TinyHGVSError):
-        parse_hgvs("NP_003997.1:p.Trp24X")
-    ((_, name),) = names_of("The variant NP_003997.1:p.Trp24X was found.")
-    assert parse_hgvs(name) == parse_hgvs("NP_003997.1:p.Trp24*")
 
 
 @pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\x85"])

@@ -1,5 +1,5 @@
-"""pronto 2.7.4, obonet 1.3.0, sssom-pydantic 0.6.10 and pyoxigraph 0.5.13, beside what Fascicle reads
-of ontologies, graphs and mappings.
+"""pronto 2.7.4, obonet 1.3.0 and pyoxigraph 0.5.13, beside what Fascicle reads of ontologies and
+graphs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from pathlib import Path
 import obonet
 import pronto
 import pytest
-import sssom_pydantic
 from pyoxigraph import RdfFormat, parse
 from tests.terms.sources.conftest import read_file
 
@@ -109,35 +108,6 @@ def test_obonet_cuts_a_synonym_at_an_exclamation_mark(ontology: Path) -> None:
     assert theirs == ['"fever', '"pyrexia" RELATED []']
     ours = read_file(ontology, "obo", type="Disease").names("DOID:0000001")
     assert ours["fever ! high"] == "exact"
-
-
-SSSOM = """# curie_map:
-#   DOID: "http://purl.obolibrary.org/obo/DOID_"
-#   mesh: "http://id.nlm.nih.gov/mesh/"
-# mapping_set_id: https://example.org/set
-# license: https://creativecommons.org/publicdomain/zero/1.0/
-subject_id\tpredicate_id\tobject_id\tmapping_justification
-DOID:1\tskos:exactMatch\tsssom:NoTermFound\tsemapv:ManualMappingCuration
-DOID:2\tskos:exactMatch\tmesh:D006073\t
-DOID:3\tskos:exactMatch\tmesh:D006074\tsemapv:LexicalMatching
-"""
-
-
-def test_a_row_without_a_justification_vanishes_in_sssom_pydantic(tmp_path: Path) -> None:
-    path, again = tmp_path / "a.sssom.tsv", tmp_path / "b.sssom.tsv"
-    path.write_text(SSSOM, encoding="utf-8")
-    mappings, converter, facts = sssom_pydantic.read(str(path))[:3]
-    assert [one.subject.curie for one in mappings] == ["DOID:1", "DOID:3"]
-    ours = read_file(path, "sssom")
-    assert {one.curie for one in ours.records} == {
-        "DOID:2",
-        "MESH:D006073",
-        "DOID:3",
-        "MESH:D006074",
-    }
-    assert ours.losses() == {"no-term": 1}
-    sssom_pydantic.write(mappings, str(again), metadata=facts, converter=converter)
-    assert {one.curie for one in read_file(again, "sssom").records} == {"DOID:3", "MESH:D006074"}
 
 
 TURTLE = """@prefix owl: <http://www.w3.org/2002/07/owl#> .
