@@ -17,6 +17,7 @@ from fascicle.serving.tokens import add_token, read_tokens
 from fascicle.settings.serving import ServeSettings
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]  # each job starts a process
+RIS = "TY  - JOUR\nTI  - No tremor\nER  - \n"
 ROWS = [{"action": "ner_off", "surface": "tremor"}, {"action": "ner_off", "surface": "Tremor"}]
 
 
@@ -45,13 +46,15 @@ def test_rows_are_tried_on_the_files_of_a_zip(served: Standing) -> None:
         "letter_pdf": b"no pdf",
         "empty_txt": "",
         "brief_csv": "Titel;Zusammenfassung\nEins;Aspirin\n",
-        "cites_ris": "TY  - JOUR\nTI  - No tremor\nER  - \n",
+        "cites_ris": RIS,
     }
     texts = read(served, zipped(**files))
     assert (texts["status"], texts["documents"], texts["quarantined"]) == ("done", 6, 2)
     sentences = "\n".join(texts["reasons"])
     for name in ("letter.pdf", "brief.csv"):
         assert name in sentences
+    assert "fields=" not in sentences
+    assert "; else name it with input_format=NAME" in sentences
     assert "/tmp" not in sentences
 
     content = {"name": "Tremor", "rows": ROWS}
@@ -66,7 +69,7 @@ def test_rows_are_tried_on_the_files_of_a_zip(served: Standing) -> None:
     ]
     assert answer == served.ask("POST", "/v1/names", {**content, "documents": documents}).json
     assert answer["counts"] == {"added": 0, "removed": 3, "changed": 0}
-    assert {one["document"] for one in answer["changes"]} >= {"first", "second"}
+    assert {one["document"] for one in answer["changes"]} >= {"first", "below/second"}
 
 
 def test_files_that_are_no_texts_are_named(served: Standing) -> None:
@@ -80,9 +83,47 @@ def test_files_that_are_no_texts_are_named(served: Standing) -> None:
     assert "more than 10,000 texts" in many["problem"]
 
 
-def test_a_corpus_in_a_zip_stays_one(served: Standing) -> None:
-    content = zipped(a_txt="Lithium.", a_ann="T1\tChemical 0 7\tLithium\n")
-    assert read(served, content)["documents"] == 1
+def test_annotations_in_a_zip_hide_no_text(served: Standing) -> None:
+    content = zipped(
+        a_txt="Lithium.",
+        a_ann="T1\tChemical 0 7\tLithium\n",
+        b_docx=b"no docx",
+        c_csv="text\nTremor\n",
+        d__e_txt="Pain.",
+        f_json='{"Nope": 3}',
+    )
+    found = read(served, content)
+    assert (found["documents"], found["quarantined"]) == (5, 2)
+    assert found["losses"] == {"annotation-files": 1}
+    sentences = "\n".join(found["reasons"])
+    assert ("b.docx" in sentences, "f.json" in sentences) == (True, True)
+
+
+def test_texts_are_named_by_their_folders(served: Standing) -> None:
+    files = {"p1__note_txt": "A.", "p2__note_txt": "B.", "-x/ä ö__note_txt": "C.", "c_ris": RIS}
+    texts = read(served, zipped(**files, **{"p1/" * 40 + "deep_txt": "D."}))
+    assert texts["reasons"] == {}
+    result = served.ask("GET", f"/v1/jobs/{texts['id']}/result").content
+    ids = {json.loads(line)["id"] for line in result.splitlines()}
+    assert ids == {"p1/note", "p2/note", "x/ä_ö/note", "c:1", "p1/" * 7 + "deep"}
+
+
+def test_a_trial_does_not_remove_its_texts(small: Path) -> None:
+    settings = ServeSettings(jobs=1)
+    with standing({"small": PipelineOpener(given=str(small))}, settings) as service:
+        texts = read(service, b"A tremor.", "a.txt")
+        for _ in range(3):
+            reply = service.ask("POST", f"/v1/jobs/{texts['id']}/names", {"rows": ROWS})
+            assert reply.status == 202, reply.content
+            assert ended(service, reply.json["id"])["problem"] == ""
+        (service.service.jobs.result(texts["id"])).unlink()
+        reply = service.ask("POST", f"/v1/jobs/{texts['id']}/names", {"rows": ROWS})
+        assert (reply.status, "were removed meanwhile" in reply.json["detail"]) == (409, True)
+
+
+def test_the_format_of_texts_is_not_chosen(served: Standing) -> None:
+    reply = served.ask("POST", "/v1/jobs?name=a.txt&texts=true&format=bioc", b"x", BYTES)
+    assert (reply.status, "writes JSON Lines" in reply.json["detail"]) == (422, True)
 
 
 def test_only_jobs_of_texts_are_tried(served: Standing) -> None:

@@ -5,36 +5,44 @@ curation are tried on them as often as wanted.
 from __future__ import annotations
 
 import re
+import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import open_output
+from fascicle.core.files.source import stem
 from fascicle.core.files.tree import lower_suffix, open_tree
 from fascicle.errors import FascicleError, InputError
+from fascicle.formats.catalogue import FORMATS
 from fascicle.formats.files import read, unique_ids
 from fascicle.formats.handlers import ANNOTATIONS
 from fascicle.formats.report import ReadReport
 from fascicle.pipeline.pipeline import OpenPipeline
 from fascicle.serving.content import plain_name
 from fascicle.serving.messages import JobEnded, JobOrder, Reached, TryRules
-from fascicle.serving.work import open_work
+from fascicle.serving.work import in_parameters, open_work
 
 DoJob = Callable[[OpenPipeline, JobOrder, Callable[[Reached], None]], JobEnded]
 TEXTS: Final = "texts.jsonl"  # beside the rows that are tried on them
 _FILES: Final = "files"
 _MOST: Final = 10_000  # texts on which rows are tried
 _STEP: Final = 100  # texts after which progress is reported
+_DEEPEST: Final = 8  # parts of a path, so that it is not too long for a file system
 
 
 def read_texts(
     open_pipeline: OpenPipeline, order: JobOrder, send: Callable[[Reached], None]
 ) -> JobEnded:
     """Writes the texts of a file, or of all files in a zip, as JSON Lines.
+
+    Files of annotations in a zip are left out: only texts are needed.
 
     Args:
         open_pipeline: not called.
@@ -46,9 +54,10 @@ def read_texts(
     """
     report = ReadReport()
     report.aside.keep_going = True
+    left_out: Counter[str] = Counter()
     count = characters = 0
     with open_output(order.output, overwrite=True) as stream:
-        for document in unique_ids(_texts(order, report)):
+        for document in unique_ids(_texts(order, report, left_out)):
             count, characters = count + 1, characters + len(document.text)
             if count > _MOST or characters > order.characters:
                 raise InputError(
@@ -61,37 +70,46 @@ def read_texts(
             if count % _STEP == 0:
                 send(Reached(documents=count, of=0, quarantined=report.aside.count))
     folder = re.compile(rf"{re.escape(order.folder)}/(?:{_FILES}/)?")
-    problems = [folder.sub("", text) for text in report.aside.sentences]
+    problems = [folder.sub("", in_parameters(text, of_job=True)) for text in report.aside.sentences]
     if not count:
         raise InputError(problems[0] if problems else "there is no file with texts")
     return JobEnded(
         documents=count + report.aside.count,
         quarantined=report.aside.count,
         reasons=dict.fromkeys(problems, 1),
-        losses={},
+        losses=dict(left_out),
     )
 
 
-def _texts(order: JobOrder, report: ReadReport) -> Iterator[Document]:
-    """Yields the documents of a file; those of a zip file by file, unless it is one corpus."""
-    if lower_suffix(order.input) != ".zip":
+def _texts(order: JobOrder, report: ReadReport, left_out: Counter[str]) -> Iterator[Document]:
+    """Yields the documents of a file; those of a zip file by file, unless its format has many."""
+    form = FORMATS.get(order.reading)
+    if lower_suffix(order.input) != ".zip" or (form and form.many):
         yield from read(order.input, format=order.reading, report=report)
         return
     place = Path(order.folder) / _FILES
-    place.mkdir(exist_ok=True)
     with open_tree(order.input, suffixes=None) as tree:
-        if any(lower_suffix(name) in ANNOTATIONS for name in tree.names):
-            yield from read(order.input, format=order.reading, report=report)
-            return
         for name in tree.names:
-            path = place / plain_name(name)
+            if lower_suffix(name) in ANNOTATIONS:
+                left_out["annotation-files"] += 1
+                continue
+            path = place.joinpath(*map(plain_name, name.split("/")[-_DEEPEST:]))
+            path.parent.mkdir(parents=True)
             try:
                 path.write_bytes(tree.read(name))
-                yield from read(str(path), format=order.reading, report=report)
+                for document in read(str(path), format=order.reading, report=report):
+                    yield _below(document, path, place)
             except FascicleError as error:
                 report.aside.add(InputError(str(error)))
             finally:
-                path.unlink(missing_ok=True)
+                shutil.rmtree(place)
+
+
+def _below(document: Document, path: Path, top: Path) -> Document:
+    """Returns a document under the path of its file, if its id is the name of the file."""
+    if document.id.partition(":")[0] != stem(str(path)):
+        return document
+    return replace(document, id="/".join((*path.parent.relative_to(top).parts, document.id)))
 
 
 def try_names(

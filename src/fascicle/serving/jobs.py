@@ -156,6 +156,7 @@ class Jobs:
         format: str = "jsonl",  # noqa: A002
         who: str = "",
         kind: JobKind = "annotate",
+        source: str = "",
     ) -> Job:
         """Creates a job that waits for its file.
 
@@ -166,6 +167,7 @@ class Jobs:
             format: of the result.
             who: name of the token that sends it.
             kind: what it does.
+            source: id of the job whose texts it needs, which is not removed for it.
 
         Raises:
             ProblemError: as many jobs wait as may wait, or the pipeline runs in this process.
@@ -187,7 +189,7 @@ class Jobs:
                     "as many jobs are waiting as may wait; send this again later",
                     headers={"Retry-After": "10"},
                 )
-            self._drop_old(who)
+            self._drop_old(who, source)
             self._place(new.id).mkdir(mode=0o700)
             self._known[new.id] = new
         return new
@@ -283,12 +285,14 @@ class Jobs:
         assert self._folder is not None
         return self._folder / name
 
-    def _drop_old(self, who: str) -> None:
-        """Removes the oldest finished jobs of a token, so that no more of them are kept than may
-        wait.
+    def _drop_old(self, who: str, source: str) -> None:
+        """Removes the oldest finished jobs of a token except one, so that no more of them are kept
+        than may wait.
         """
         ended = [
-            job.id for job in self._known.values() if job.status not in _OPEN and job.who == who
+            job.id
+            for job in self._known.values()
+            if job.status not in _OPEN and job.who == who and job.id != source
         ]
         for name in ended[: max(0, len(ended) - self._settings.jobs)]:
             self.remove(name)

@@ -13,12 +13,14 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import LINKED, Document
+from fascicle.core.files.source import suffix
 from fascicle.core.lazy import cached_property
 from fascicle.core.wording import plural
 from fascicle.errors import FascicleError, InputError
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 from fascicle.formats.requests import ReadRequest, read_all_documents
+from fascicle.formats.unread import with_fields
 from fascicle.linking.decisions import Decision
 from fascicle.linking.linker import Linker
 from fascicle.linking.opening import Linkers, Linking, without_links
@@ -55,6 +57,9 @@ from fascicle.text.annotator import Annotator
 OnStart = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
 _TABLES: Final = (".csv", ".tsv")  # of texts, if a column is named
+_COLUMNS: Final = re.compile(r"\bcolumns=VALUE, such as [-\d,]*\d")
+_ELSEWHERE: Final = "\0"  # options that no route has
+_ADVICE: Final = re.compile(r"(?:(?:^|[;,])[^;,\0]*\0[^;,\0]*)+")
 _PORTION: Final = 50  # names of a concept that are sent
 
 
@@ -288,7 +293,7 @@ class FileWork:
             return _read_file(order) if isinstance(order, ReadFile) else _write_file(order)
         except FascicleError as error:
             # clients must not see where the file is
-            message = _in_parameters(str(error)).replace(f"{Path(order.path).parent}/", "")
+            message = in_parameters(str(error)).replace(f"{Path(order.path).parent}/", "")
             return Wrong(error=type(error).__name__, message=message, code=error.code)
 
 
@@ -394,14 +399,36 @@ def _pack_facts(pack: Pack) -> PackFacts:
     )
 
 
-def _in_parameters(sentence: str) -> str:
-    """Returns a sentence with the parameters of the route in place of options of Python."""
+def in_parameters(sentence: str, *, of_job: bool = False) -> str:
+    """Returns a sentence with the parameters of a route in place of options of Python.
+
+    Args:
+        sentence: about a file.
+        of_job: whether the route is that of jobs, which has no column and no encoding.
+    """
+
+    def write(pairs: Sequence[tuple[str, str]]) -> str:
+        (part, column), *others = pairs
+        return _ELSEWHERE if others or part != "text" or of_job else f"column={column}"
+
     sentence = sentence.replace("encoding=NAME, or as encoding in a recipe", "encoding=NAME")
-    return re.sub(r'fields=\[\("text", "(.*?)"\)\]', r"column=\1", sentence)
+    if of_job:
+        sentence = sentence.replace("encoding=NAME", _ELSEWHERE)
+        sentence = re.sub(r"\bformat=", "input_format=", sentence)
+    sentence = _COLUMNS.sub(_ELSEWHERE, with_fields(sentence, write))
+    return _ADVICE.sub(_advice, sentence.replace("fields=VALUE", "column=NAME"))
+
+
+def _advice(match: re.Match[str]) -> str:
+    begin = ", " if match[0].startswith(",") and not match[0].startswith(", and ") else "; "
+    return (
+        f"{begin}change the file, or convert it first with the command fascicle corpus convert, "
+        "which has an option for this"
+    )
 
 
 def _read_request(order: ReadFile) -> ReadRequest:
-    is_table = order.column and Path(order.path).suffix.lower() in _TABLES
+    is_table = order.column and suffix(order.path) in _TABLES
     return ReadRequest(
         format="table" if is_table and order.format == "auto" else order.format,
         encoding=order.encoding,
@@ -426,8 +453,8 @@ def _read_file(order: ReadFile) -> FileRead:
     return FileRead(
         documents=tuple(documents),
         format=report.formats.get(order.path, order.format),
-        notes=tuple(line.replace(folder, "") for line in report.lines()),
-        problems=tuple(_in_parameters(line).replace(folder, "") for line in report.aside.sentences),
+        notes=tuple(in_parameters(line).replace(folder, "") for line in report.lines()),
+        problems=tuple(in_parameters(line).replace(folder, "") for line in report.aside.sentences),
     )
 
 

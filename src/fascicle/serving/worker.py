@@ -48,7 +48,7 @@ from fascicle.serving.messages import (
     Wrong,
 )
 from fascicle.serving.records import PipelineFacts
-from fascicle.serving.work import OpenWork, Work
+from fascicle.serving.work import OpenWork, Work, in_parameters
 from fascicle.settings.pipeline import Limits, Shards
 
 _SHARDS: Final = Shards(characters=1_000_000, documents=200)
@@ -66,7 +66,9 @@ def do_job(open_pipeline: OpenPipeline, order: JobOrder, channel: Channel) -> No
     try:
         channel.send(JOBS[order.kind](open_pipeline, order, channel.send))
     except FascicleError as error:
-        channel.send(Broken(message=str(error).replace(f"{order.folder}/", "")))
+        channel.send(
+            Broken(message=in_parameters(str(error), of_job=True).replace(f"{order.folder}/", ""))
+        )
     except Exception as error:
         log_fault(error)
         channel.send(Broken(message=f"{type(error).__name__}: {error}"))

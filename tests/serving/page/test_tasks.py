@@ -4,6 +4,7 @@ most six steps, by what the page shows.
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,11 +148,27 @@ def test_a_file_that_cannot_be_read_blocks_no_other(
     assert page.locator(".doc").count() == 2
 
 
+@pytest.mark.parametrize("at_second", [False, True])
+def test_documents_stay_when_the_service_ends(
+    opened: Opened, tmp_path: Path, at_second: bool
+) -> None:
+    (tmp_path / "a.txt").write_text("Aspirin is for pain.", "utf-8")
+    (tmp_path / "b.csv").write_text("Titel;Zusammenfassung\nEins;Aspirin hilft\n", "utf-8")
+    page = opened(fails="Failed to load resource")
+    failing = "**/v1/read?name=b.csv" if at_second else "**/v1/formats"
+    page.route(failing, lambda route: route.abort())
+    page.set_input_files("input[aria-label='Files to annotate']", sorted(tmp_path.iterdir()))
+    page.get_by_text("The service does not answer").wait_for()
+    page.wait_for_selector("#sheet .block", state="attached")
+    assert "Aspirin is for pain." in page.inner_text("#sheet")
+
+
 @pytest.mark.parametrize(
     ("content", "query", "text"),
     [
         (b"Titel;Zusammenfassung\nEins;Aspirin\n", "name=a.csv&format=table&column=Titel", "Eins"),
         (b"Titel;Zusammenfassung\nEins;Aspirin\n", "name=a.csv&column=Titel", "Eins"),
+        (gzip.compress(b"Titel;Z\nEins;Aspirin\n"), "name=a.csv.gz&column=Titel", "Eins"),
         (b'{"Titel": "Zwei"}\n', "name=a.jsonl&column=Titel", "Zwei"),
         ("пример".encode("windows-1251"), "name=a.txt&encoding=windows-1251", "пример"),
     ],
@@ -179,3 +196,27 @@ def test_wrong_columns_and_encodings_are_named(served: Standing, query: str, mes
     reply = served.ask("POST", f"/v1/read?{query}", content, headers)
     assert reply.status == 422
     assert message in reply.json["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt&column=x", b"Aspirin", "column=NAME is for files of the format records"),
+        (
+            "a.jsonl",
+            b'{"text": "Aspirin", "spans": [{"begin": 0, "fin": 7, "label": "X"}]}\n',
+            "does not read it; change the file, or convert it first with the command fascicle",
+        ),
+        (
+            "a.tsv",
+            b"text\tstart\tend\nAspirin\t0\t7\n",
+            "one column, change the file, or convert it first with the command fascicle",
+        ),
+    ],
+)
+def test_advice_names_no_code(served: Standing, name: str, content: bytes, message: str) -> None:
+    headers = {"Content-Type": "application/octet-stream"}
+    reply = served.ask("POST", f"/v1/read?name={name}", content, headers)
+    assert reply.status == 422
+    assert message in reply.json["detail"]
+    assert "fields=" not in reply.json["detail"]

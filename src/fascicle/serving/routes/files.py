@@ -154,6 +154,10 @@ async def submit(request: Request, service: Service) -> Response:
             422,
             "the name of the file is missing; its suffix tells the format: ?name=articles.jsonl",
         )
+    if texts and "format" in params:
+        raise ProblemError(
+            422, "a job that only reads texts always writes JSON Lines; leave the format out"
+        )
     new = service.jobs.open(
         pipeline=pipeline,
         file=f"input-{plain_name(params['name'])}",

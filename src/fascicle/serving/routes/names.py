@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -115,12 +114,18 @@ async def names_of_texts(request: Request, service: Service) -> Response:
     async def place(new: Job) -> None:
         path = service.jobs.path_of(new)
         path.write_bytes(rules)
-        with suppress(FileNotFoundError):  # removed meanwhile, which the job says
+        try:
             if not link_file(texts, path.with_name(TEXTS)):
                 shutil.copyfile(texts, path.with_name(TEXTS))
+        except FileNotFoundError:
+            raise ProblemError(409, "the texts were removed meanwhile; send them again") from None
 
     new = service.jobs.open(
-        pipeline=pipeline, file="names.json", who=request.state.who.name, kind="names"
+        pipeline=pipeline,
+        file="names.json",
+        who=request.state.who.name,
+        kind="names",
+        source=source.id,
     )
     return await begin_job(service, new, place)
 
