@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from standing import Standing, standing
-from tests.serving.page.browsing import Opened, opener, press, until
+from tests.serving.page.browsing import Opened, opener, press, rest, until
 from tests.serving.page.project import ROLES, Team
 from tests.serving.page.test_safety import overflow
 from tests.support.axe import violations
@@ -285,7 +285,7 @@ def test_a_name_is_tried_on_a_folder(
     )
     problems = page.locator("#names-changes .notice").all_inner_texts()
     assert problems[0] == "1 file or text could not be read."
-    assert problems[1].startswith("letter.pdf: the file is damaged")
+    assert problems[1].startswith("notes/letter.pdf: the file is damaged")
     changes = page.locator("#names-changes li")
     assert "Case 0: a [shaky upset], and no tremor." in changes.nth(1).inner_text()
     assert changes.count() == 200
@@ -315,6 +315,32 @@ def test_a_name_is_tried_on_a_folder(
     page.click("#names-discard")
     page.locator("#names-rows button", has_text="Undo").click()
     until(page, "!document.getElementById('names-rows').textContent")
+
+
+def test_texts_are_removed_when_the_page_is_left(
+    browser: Browser, without: Standing, notes: Path
+) -> None:
+    opening = opener(browser, without)
+    page = next(opening)(TEXT)
+    add_shaky_upset(page)
+    with page.expect_file_chooser() as choosing:
+        page.click("#names-choose-files")
+    choosing.value.set_files([notes / "n1.txt", notes / "n2.txt"])
+    page.wait_for_selector("#names-count")
+    assert len(without.ask("GET", "/v1/jobs").json["jobs"]) == 1
+    page.reload()
+    page.wait_for_selector("#pipelines option", state="attached")
+    rest(page)
+    assert without.ask("GET", "/v1/jobs").json["jobs"] == []
+    # a job that somebody cancels elsewhere ends, too
+    message = page.evaluate("""async () => {
+        const { Trial } = await import("/page/code/folder.js");
+        const { service } = await import("/page/code/service.js");
+        service.jobs.about = async () => ({ status: "cancelled" });
+        return new Trial(() => {}).follow({ id: "a" }, () => "").catch((error) => error.message);
+    }""")
+    assert message == "The job was cancelled."
+    next(opening, None)
 
 
 def test_texts_that_the_service_has_no_more_are_asked_for_again(

@@ -79,8 +79,9 @@ export class Trial {
     for (;;) {
       if (this.stopped) throw new Error("Nothing was tried.");
       const now = await service.jobs.about(job.id);
-      if (now.status === "done" || now.status === "failed") this.job = "";
+      if (["done", "failed", "cancelled"].includes(now.status)) this.job = "";
       if (now.status === "done") return now;
+      if (now.status === "cancelled") throw new Error("The job was cancelled.");
       if (now.status === "failed") throw new Error(`${now.problem[0].toUpperCase()}${now.problem.slice(1)}.`);
       if (now.status === "waiting") this.watch("Waiting until the service has done other jobs …");
       if (now.status === "running") this.watch(words(now));
@@ -97,6 +98,13 @@ export class Trial {
   cancel() {
     if (this.job) service.jobs.remove(this.job).catch(() => {}); // it may have ended just now
   }
+}
+
+/** Removes the texts from the service when the page is left. @param {any} store */
+export function removeWhenLeft(store) {
+  addEventListener("pagehide", () => {
+    for (const id of [store.folder?.id, store.trial?.job]) if (id) service.jobs.remove(id, true).catch(() => {});
+  });
 }
 
 /** Whether the service has the texts no more. @param {any} error */

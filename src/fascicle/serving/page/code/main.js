@@ -9,6 +9,7 @@ import { Arcs } from "./arcs.js";
 import { button, counted, el, name, say } from "./dom.js";
 import { copy, exporting } from "./exporting.js";
 import { filters } from "./filters.js";
+import { removeWhenLeft } from "./folder.js";
 import { help, listen } from "./keys.js";
 import { keyTable } from "./key-table.js";
 import { Marking } from "./marking.js";
@@ -42,7 +43,8 @@ new Table(place("table"), store);
 const versions = new Versions(place("versions"), store, curator);
 documentList(place("documents"), store, curator);
 filters(place("filters"), store);
-start(place("start"), store, { annotate, open });
+start(place("start"), store, { annotate, open, failed });
+removeWhenLeft(store);
 
 /** Annotates documents, and shows them. @param {{id?: string, text: string}[]} given */
 async function annotate(given) {
@@ -64,10 +66,15 @@ async function annotate(given) {
     show(entries);
     say("");
   } catch (error) {
-    say(error.message, 12);
-    if (error.status === 401) await askToken();
+    await failed(error);
   }
   place("work").removeAttribute("aria-busy");
+}
+
+/** Says why the service did not answer, and asks for a token if that is why. @param {any} error */
+async function failed(error) {
+  say(error.message, 12);
+  if (error.status === 401) await askToken();
 }
 
 /** Shows documents as they are. @param {import("./types.js").Native[]} documents */

@@ -154,7 +154,7 @@ export function showNames(store, curator, written = "") {
     const cancel = button("Cancel", () => trial.stop(), { id: "names-cancel" });
     changed.replaceChildren(words, el("div", { class: "row" }, cancel));
     cancel.focus();
-    const now = (trial = new Trial((sentence) => (words.textContent = sentence)));
+    const now = (store.trial = trial = new Trial((sentence) => (words.textContent = sentence)));
     try {
       if (files) {
         if (store.folder) service.jobs.remove(store.folder.id).catch(() => {});

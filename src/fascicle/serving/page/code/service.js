@@ -160,9 +160,9 @@ export const service = {
     async result(id) {
       return (await ask(`v1/jobs/${id}/result`)).json();
     },
-    /** Cancels a job, or removes one that has ended. @param {string} id */
-    async remove(id) {
-      await ask(`v1/jobs/${id}`, { method: "DELETE" });
+    /** Cancels a job, or removes one that has ended. @param {string} id @param {boolean} [keepalive] even if the page is closed */
+    async remove(id, keepalive = false) {
+      await ask(`v1/jobs/${id}`, { method: "DELETE", keepalive });
     },
   },
 

@@ -3,14 +3,14 @@
 import { button, el, name, say, counted } from "./dom.js";
 import { nameOf, wellFormed } from "./offsets.js";
 import { service } from "./service.js";
-import { readAgain } from "./unreadable.js";
+import { isOfFile, readAgain } from "./unreadable.js";
 
 const EXAMPLES = 6;
 
 /**
  * @param {HTMLElement} root
  * @param {any} store
- * @param {{annotate: (documents: {id?: string, text: string}[]) => Promise<void>, open: (documents: any[]) => void}} does
+ * @param {{annotate: (documents: {id?: string, text: string}[]) => Promise<void>, open: (documents: any[]) => void, failed: (error: any) => Promise<void>}} does
  */
 export function start(root, store, does) {
   const text = el("textarea", {
@@ -71,6 +71,7 @@ export function start(root, store, does) {
     const found = [];
     const refused = [];
     let lost = 0;
+    let fault; // of the service, not of a file
     for (const file of given) {
       say(`Reading ${file.name} …`, 0);
       try {
@@ -78,13 +79,27 @@ export function start(root, store, does) {
         found.push(...told.documents);
         lost += told.problems.length;
       } catch (error) {
+        if (!isOfFile(error)) {
+          fault = error;
+          break;
+        }
         refused.push({ file, sentence: error.message });
       }
     }
     files.value = "";
-    if (refused.length) {
-      say("");
-      found.push(...(await readAgain(refused, found.length)));
+    try {
+      if (refused.length && !fault) {
+        say("");
+        const again = await readAgain(refused, found.length);
+        found.push(...again.documents);
+        lost += again.problems.length;
+      }
+    } catch (error) {
+      fault = error;
+    }
+    if (fault) {
+      if (found.length) does.open(found);
+      return does.failed(fault);
     }
     if (!found.length) return say("The files have no document.");
     say(`${counted(found.length, "document")} read${lost ? `, ${lost} not readable` : ""}.`);

@@ -5,6 +5,9 @@ import { service } from "./service.js";
 
 const ENCODINGS = ["utf-8", "windows-1252", "iso-8859-1", "iso-8859-15", "utf-16", "windows-1251", "shift_jis", "gb18030", "big5", "euc-kr"];
 
+/** Whether the service refused a file, and does answer otherwise. @param {any} error */
+export const isOfFile = ({ status }) => status >= 400 && status < 500 && status !== 401;
+
 /** What the service says, in words of this page. @param {string} sentence */
 const inWords = (sentence) =>
   sentence
@@ -12,32 +15,38 @@ const inWords = (sentence) =>
     .replace(/read it with format=table and column=(.*?);/, "choose the format table and its column, such as $1;")
     .replace(/name (it|the file) with format=NAME, one of .*/, "choose its format below")
     .replace(/name the one with column=(.*)/, "choose one of them, such as $1")
+    .replace("column=NAME is for", "a column can be named in")
     .replace("give its encoding with encoding=NAME", "choose its encoding below");
 
 /**
  * @param {{file: File, sentence: string}[]} refused
  * @param {number} others documents of other files, which are opened when the dialog is closed
- * @returns {Promise<any[]>} documents of files that were read after all
+ * @returns {Promise<{documents: any[], problems: string[]}>} of files that were read after all
  */
 export async function readAgain(refused, others) {
   const formats = (await service.formats()).filter((one) => one.reads);
-  const found = [];
+  const documents = [];
+  const problems = [];
   return new Promise((resolve) => {
     const go = button("", () => box.close(), { class: "button first", id: "unreadable-go" });
     const label = () => {
-      const count = others + found.length;
+      const count = others + documents.length;
       go.textContent = count ? `Open ${counted(count, "document")}` : "Close";
     };
-    const take = (documents) => (found.push(...documents), label());
+    const take = (told) => {
+      documents.push(...told.documents);
+      problems.push(...told.problems);
+      label();
+    };
     label();
     const parts = refused.map((one, number) => part(one, number, formats, take));
     const box = dialog(`${counted(refused.length, "file")} could not be read`, ...parts, el("div", { class: "row" }, go));
-    box.addEventListener("close", () => resolve(found));
+    box.addEventListener("close", () => resolve({ documents, problems }));
     go.focus();
   });
 }
 
-/** @param {{file: File, sentence: string}} refused @param {number} number @param {any[]} formats @param {(documents: any[]) => void} take */
+/** @param {{file: File, sentence: string}} refused @param {number} number @param {any[]} formats @param {(told: {documents: any[], problems: string[]}) => void} take */
 function part({ file, sentence }, number, formats, take) {
   const format = select("Format", [["", "as the file says"], ...formats.map((one) => [one.name, `${one.name}: ${one.means}`])]);
   const column = el("input", { type: "text", autocomplete: "off", value: /column=(.*?)(;|$)/.exec(sentence)?.[1] ?? "" });
@@ -62,10 +71,11 @@ function part({ file, sentence }, number, formats, take) {
     event.preventDefault();
     try {
       const told = await service.read(file, { format: format.value, column: column.value.trim(), encoding: encoding.value });
-      take(told.documents);
+      take(told);
       form.remove();
       said.className = "notice";
-      said.textContent = `${counted(told.documents.length, "document")} read.`;
+      const lost = told.problems.length ? ` ${told.problems.length} not readable: ${inWords(told.problems[0])}` : "";
+      said.textContent = `${counted(told.documents.length, "document")} read.${lost}`;
     } catch (error) {
       said.replaceChildren(name(inWords(error.message)));
     }
