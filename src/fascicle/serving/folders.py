@@ -25,9 +25,10 @@ from fascicle.formats.files import read, unique_ids
 from fascicle.formats.handlers import ANNOTATIONS
 from fascicle.formats.report import ReadReport
 from fascicle.pipeline.pipeline import OpenPipeline
+from fascicle.serving.advice import in_parameters
 from fascicle.serving.content import plain_name
 from fascicle.serving.messages import JobEnded, JobOrder, Reached, TryRules
-from fascicle.serving.work import in_parameters, open_work
+from fascicle.serving.work import open_work
 
 DoJob = Callable[[OpenPipeline, JobOrder, Callable[[Reached], None]], JobEnded]
 TEXTS: Final = "texts.jsonl"  # beside the rows that are tried on them
@@ -69,8 +70,7 @@ def read_texts(
             stream.write(codec.encode(Document(id=document.id, text=document.text)) + b"\n")
             if count % _STEP == 0:
                 send(Reached(documents=count, of=0, quarantined=report.aside.count))
-    folder = re.compile(rf"{re.escape(order.folder)}/(?:{_FILES}/)?")
-    problems = [folder.sub("", in_parameters(text, of_job=True)) for text in report.aside.sentences]
+    problems = _problems(order, report)
     if not count:
         raise InputError(problems[0] if problems else "there is no file with texts")
     return JobEnded(
@@ -79,6 +79,11 @@ def read_texts(
         reasons=dict.fromkeys(problems, 1),
         losses=dict(left_out),
     )
+
+
+def _problems(order: JobOrder, report: ReadReport) -> list[str]:
+    folder = re.compile(rf"{re.escape(order.folder)}/(?:{_FILES}/)?")
+    return [folder.sub("", in_parameters(text, of_job=True)) for text in report.aside.sentences]
 
 
 def _texts(order: JobOrder, report: ReadReport, left_out: Counter[str]) -> Iterator[Document]:

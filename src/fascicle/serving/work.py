@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +19,6 @@ from fascicle.errors import FascicleError, InputError
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 from fascicle.formats.requests import ReadRequest, read_all_documents
-from fascicle.formats.unread import with_fields
 from fascicle.linking.decisions import Decision
 from fascicle.linking.linker import Linker
 from fascicle.linking.opening import Linkers, Linking, without_links
@@ -28,6 +26,7 @@ from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.rules import Rules
 from fascicle.pipeline.runner import Failure, Result, Watch, ignore_progress
 from fascicle.serving import messages
+from fascicle.serving.advice import in_parameters
 from fascicle.serving.messages import (
     Annotate,
     Answer,
@@ -57,9 +56,6 @@ from fascicle.text.annotator import Annotator
 OnStart = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
 _TABLES: Final = (".csv", ".tsv")  # of texts, if a column is named
-_COLUMNS: Final = re.compile(r"\bcolumns=VALUE, such as [-\d,]*\d")
-_ELSEWHERE: Final = "\0"  # options that no route has
-_ADVICE: Final = re.compile(r"(?:(?:^|[;,])[^;,\0]*\0[^;,\0]*)+")
 _PORTION: Final = 50  # names of a concept that are sent
 
 
@@ -396,34 +392,6 @@ def _pack_facts(pack: Pack) -> PackFacts:
             )
             for source in pack.manifest.sources
         ),
-    )
-
-
-def in_parameters(sentence: str, *, of_job: bool = False) -> str:
-    """Returns a sentence with the parameters of a route in place of options of Python.
-
-    Args:
-        sentence: about a file.
-        of_job: whether the route is that of jobs, which has no column and no encoding.
-    """
-
-    def write(pairs: Sequence[tuple[str, str]]) -> str:
-        (part, column), *others = pairs
-        return _ELSEWHERE if others or part != "text" or of_job else f"column={column}"
-
-    sentence = sentence.replace("encoding=NAME, or as encoding in a recipe", "encoding=NAME")
-    if of_job:
-        sentence = sentence.replace("encoding=NAME", _ELSEWHERE)
-        sentence = re.sub(r"\bformat=", "input_format=", sentence)
-    sentence = _COLUMNS.sub(_ELSEWHERE, with_fields(sentence, write))
-    return _ADVICE.sub(_advice, sentence.replace("fields=VALUE", "column=NAME"))
-
-
-def _advice(match: re.Match[str]) -> str:
-    begin = ", " if match[0].startswith(",") and not match[0].startswith(", and ") else "; "
-    return (
-        f"{begin}change the file, or convert it first with the command fascicle corpus convert, "
-        "which has an option for this"
     )
 
 

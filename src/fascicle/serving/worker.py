@@ -31,6 +31,7 @@ from fascicle.pipeline.workers import (
     Working,
     log_fault,
 )
+from fascicle.serving.advice import in_parameters
 from fascicle.serving.folders import DoJob, read_texts, try_names
 from fascicle.serving.messages import (
     MESSAGES,
@@ -48,7 +49,7 @@ from fascicle.serving.messages import (
     Wrong,
 )
 from fascicle.serving.records import PipelineFacts
-from fascicle.serving.work import OpenWork, Work, in_parameters
+from fascicle.serving.work import OpenWork, Work
 from fascicle.settings.pipeline import Limits, Shards
 
 _SHARDS: Final = Shards(characters=1_000_000, documents=200)
