@@ -79,6 +79,7 @@ VERBS: dict[str, tuple[dict[str, Any], dict[str, list[Any]]]] = {
             "threshold": [{}, 0.5],
             "ends": [NONE],
             "relations": [NONE],
+            "device": [NONE, ""],
         },
     ),
     "calibrate": (
