@@ -191,15 +191,7 @@ def _apply(
     *,
     source: str,
 ) -> Patch:
-    text = evidence.text
-    mentions = _without_variants(text, _widen(evidence, types))
-    names = _may_be_parts(text, mentions, rules)
-    low = text == text.lower()
-    before = mentions
-    mentions = with_own_types(mentions, names, types, allowed=rules.types, has_capitals=not low)
-    events = patch.events
-    if changed := len(set(before) - set(mentions)):
-        events = (*events, _changed_types(changed))
+    mentions, events = _retyped(evidence, patch, types, rules)
     formulas = [
         span for span in evidence.formulas if _is_chemical(evidence.text[slice(*span)], types)
     ]
@@ -216,6 +208,19 @@ def _apply(
         if mentions == list(patch.add)
         else msgspec.structs.replace(patch, add=in_order(mentions), events=events)
     )
+
+
+def _retyped(
+    evidence: Text, patch: Patch, types: Mapping[str, str], rules: DocumentDecision
+) -> tuple[list[Mention], tuple[Event, ...]]:
+    """Returns the mentions with longer names and with types of the pack, and the events."""
+    text = evidence.text
+    before = _without_variants(text, _widen(evidence, types))
+    names = _may_be_parts(text, before, rules)
+    low = text == text.lower()
+    mentions = with_own_types(before, names, types, allowed=rules.types, has_capitals=not low)
+    changed = len(set(before) - set(mentions))
+    return mentions, (*patch.events, _changed_types(changed)) if changed else patch.events
 
 
 def _changed_types(count: int) -> Event:
