@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from fascicle.formats.unread import with_fields
@@ -13,11 +14,13 @@ _ELSEWHERE: Final = "\0"  # options that no route has
 _ADVICE: Final = re.compile(r"(?:(?:^|[;,])[^;,\0]*\0[^;,\0]*)+")
 
 
-def in_parameters(sentence: str, *, of_job: bool = False) -> str:
-    """Returns a sentence with the parameters of a route in place of options of Python.
+def for_client(sentence: str, folder: str | Path, *, of_job: bool = False) -> str:
+    """Returns a sentence with the parameters of a route in place of options of Python, and without
+    the folder of the service, which clients must not see.
 
     Args:
         sentence: about a file.
+        folder: of the file.
         of_job: whether the route is that of jobs, which has no column and no encoding.
     """
 
@@ -30,7 +33,8 @@ def in_parameters(sentence: str, *, of_job: bool = False) -> str:
         sentence = sentence.replace("encoding=NAME", _ELSEWHERE)
         sentence = re.sub(r"\bformat=", "input_format=", sentence)
     sentence = _COLUMNS.sub(_ELSEWHERE, with_fields(sentence, write))
-    return _ADVICE.sub(_advice, sentence.replace("fields=VALUE", "column=NAME"))
+    sentence = _ADVICE.sub(_advice, sentence.replace("fields=VALUE", "column=NAME"))
+    return sentence.replace(f"{folder}/", "")
 
 
 def _advice(match: re.Match[str]) -> str:

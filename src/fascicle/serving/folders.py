@@ -4,7 +4,6 @@ curation are tried on them as often as wanted.
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +24,7 @@ from fascicle.formats.files import read, unique_ids
 from fascicle.formats.handlers import ANNOTATIONS
 from fascicle.formats.report import ReadReport
 from fascicle.pipeline.pipeline import OpenPipeline
-from fascicle.serving.advice import in_parameters
+from fascicle.serving.advice import for_client
 from fascicle.serving.content import plain_name
 from fascicle.serving.messages import JobEnded, JobOrder, Reached, TryRules
 from fascicle.serving.work import open_work
@@ -82,8 +81,11 @@ def read_texts(
 
 
 def _problems(order: JobOrder, report: ReadReport) -> list[str]:
-    folder = re.compile(rf"{re.escape(order.folder)}/(?:{_FILES}/)?")
-    return [folder.sub("", in_parameters(text, of_job=True)) for text in report.aside.sentences]
+    files = f"{order.folder}/{_FILES}/"
+    return [
+        for_client(text.replace(files, ""), order.folder, of_job=True)
+        for text in report.aside.sentences
+    ]
 
 
 def _texts(order: JobOrder, report: ReadReport, left_out: Counter[str]) -> Iterator[Document]:

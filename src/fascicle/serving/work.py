@@ -26,7 +26,7 @@ from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.rules import Rules
 from fascicle.pipeline.runner import Failure, Result, Watch, ignore_progress
 from fascicle.serving import messages
-from fascicle.serving.advice import in_parameters
+from fascicle.serving.advice import for_client
 from fascicle.serving.messages import (
     Annotate,
     Answer,
@@ -288,8 +288,7 @@ class FileWork:
         try:
             return _read_file(order) if isinstance(order, ReadFile) else _write_file(order)
         except FascicleError as error:
-            # clients must not see where the file is
-            message = in_parameters(str(error)).replace(f"{Path(order.path).parent}/", "")
+            message = for_client(str(error), Path(order.path).parent)
             return Wrong(error=type(error).__name__, message=message, code=error.code)
 
 
@@ -417,12 +416,12 @@ def _read_file(order: ReadFile) -> FileRead:
                 code="too-large",
             )
         documents.append(msgspec.Raw(codec.encode(document)))
-    folder = f"{Path(order.path).parent}/"
+    folder = Path(order.path).parent
     return FileRead(
         documents=tuple(documents),
         format=report.formats.get(order.path, order.format),
-        notes=tuple(in_parameters(line).replace(folder, "") for line in report.lines()),
-        problems=tuple(in_parameters(line).replace(folder, "") for line in report.aside.sentences),
+        notes=tuple(for_client(line, folder) for line in report.lines()),
+        problems=tuple(for_client(line, folder) for line in report.aside.sentences),
     )
 
 

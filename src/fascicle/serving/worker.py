@@ -31,7 +31,7 @@ from fascicle.pipeline.workers import (
     Working,
     log_fault,
 )
-from fascicle.serving.advice import in_parameters
+from fascicle.serving.advice import for_client
 from fascicle.serving.folders import DoJob, read_texts, try_names
 from fascicle.serving.messages import (
     MESSAGES,
@@ -67,9 +67,7 @@ def do_job(open_pipeline: OpenPipeline, order: JobOrder, channel: Channel) -> No
     try:
         channel.send(JOBS[order.kind](open_pipeline, order, channel.send))
     except FascicleError as error:
-        channel.send(
-            Broken(message=in_parameters(str(error), of_job=True).replace(f"{order.folder}/", ""))
-        )
+        channel.send(Broken(message=for_client(str(error), order.folder, of_job=True)))
     except Exception as error:
         log_fault(error)
         channel.send(Broken(message=f"{type(error).__name__}: {error}"))

@@ -88,9 +88,9 @@ def with_evidence(
 
     A mention that is no name by itself becomes the longest name of its type in the pack that holds
     it, such as ``virus`` in ``hepatitis B virus``. A name that means another type may take it (see
-    `with_own_types`). A formula is a chemical. A variant, a genotype
-    or a blood group is no gene. A symbol of genes alone behind a species is one: ``human BID``,
-    unless the text defines it as something else or writes the species in capitals.
+    `with_own_types`). A formula is a chemical. A variant, a genotype or a blood group is no gene. A
+    symbol of genes alone behind a species is one: ``human BID``, unless the text defines it as
+    something else or writes the species in capitals.
 
     Args:
         documents: that were read.
@@ -217,8 +217,8 @@ def _retyped(
     text = evidence.text
     before = _without_variants(text, _widen(evidence, types))
     names = _may_be_parts(text, before, rules)
-    low = text == text.lower()
-    mentions = with_own_types(before, names, types, allowed=rules.types, has_capitals=not low)
+    has_capitals = text != text.lower()
+    mentions = with_own_types(before, names, types, allowed=rules.types, has_capitals=has_capitals)
     changed = len(set(before) - set(mentions))
     return mentions, (*patch.events, _changed_types(changed)) if changed else patch.events
 
