@@ -113,15 +113,16 @@ def test_a_name_is_added(steps: Steps) -> None:
 
 
 def test_it_is_seen_what_a_name_changes(steps: Steps, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("A shaky upset was seen.", "utf-8")
+    # a name that no other test keeps, as the service has what they keep
+    (tmp_path / "a.txt").write_text("A wobbly turn was seen.", "utf-8")
     steps.click("Names")
-    steps.write("Name", "shaky upset")
+    steps.write("Name", "wobbly turn")
     steps.click("Try on a folder…")
     steps.write("Another concept: the beginning of a name, or an identifier", "tremor")
     with steps.page.expect_file_chooser() as choosing:
         steps.click("Choose files…")
     choosing.value.set_files(tmp_path / "a.txt")
-    steps.wait("A [shaky upset] was seen.")
+    steps.wait("A [wobbly turn] was seen.")
     until(steps.page, "document.activeElement.id === 'names-keep'")
 
 
