@@ -85,6 +85,12 @@ def test_the_device_reaches_the_network(
             load(model, device="meta")(TEXT)
 
 
+def test_the_device_reaches_the_second_model(tiny_run: Path) -> None:
+    assert load(tiny_run, careful="Disease").part
+    with pytest.raises(UsageError, match=r"biomed-fast.*'meta'"):
+        load(tiny_run, careful="Disease", device="meta")
+
+
 def test_an_ensemble_with_an_export_refuses_a_device_when_it_is_loaded(
     copy: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -237,7 +237,7 @@ def open_model(
     )
     links = choices.links and (recognition is None or recognition.links)
     names = open_own_names(choices.also, case=choices.case, links=links)
-    open_second = partial(load_all_types, threads=threads)
+    open_second = partial(load_all_types, threads=threads, device=device)
     composed = compose(
         predictor,
         remaining,

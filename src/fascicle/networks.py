@@ -105,21 +105,27 @@ def load_relations(
     return RelationFinder(manifest, *_open_network(place, manifest, RELATIONS, threads, device))
 
 
-def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:
+def load_typer(
+    folder: str | os.PathLike[str], *, threads: int | None = None, device: str | None = None
+) -> TyperModel:
     """Loads a span typer, which needs the extra ``train``.
 
     Args:
         folder: folder of a run of ``fascicle train`` with a recipe of a span typer, or of the model
             in it.
         threads: CPU threads; all usable cores by default.
+        device: see `load`.
 
     Raises:
         ModelError: there is no span typer, or its folder is damaged.
         MissingExtraError: torch is not installed.
     """
     with needs_torch(threads):
+        from fascicle.models.model import find_device
         from fascicle.models.span_typer import load_typer as typer_of
-    return typer_of(Path(folder).expanduser())
+    typer = typer_of(Path(folder).expanduser())
+    typer.network.to(find_device(device))
+    return typer
 
 
 @contextmanager

@@ -258,6 +258,8 @@ def test_a_span_typer_is_a_step(folder: Path) -> None:
     other = SpanTyper(torch.randn(len(words) + 1, 6), hidden=4, classes=2)
     save_typer(folder / "toy", TyperModel(other, WordVocabulary(words, lowercase=False), manifest))
     assert mark != open_pipeline(folder).made_by()["step 'typed'"]
+    with pytest.raises(FascicleError, match="meta tensor"):
+        next(open_pipeline(more(folder, 'device = "meta"\n')).stream([TEXT]))
 
 
 def test_abbreviations_are_a_step(folder: Path) -> None:

@@ -23,9 +23,12 @@ from fascicle.errors import FascicleError, InputError, ModelError, RecipeError
 from fascicle.formats.predictions import Prediction, read, text_hash, write
 from fascicle.loading import load, load_filter
 from fascicle.models.export.folders import export_filter
+from fascicle.pipeline.loading import open_settings
+from fascicle.settings.pipeline import PipelineSettings
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.filter import FilterRecipe, read_filter_manifest
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.settings.steps import FilterStep
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.events import Note, Validated
 from fascicle.training.engine.loop import StepDone
@@ -229,6 +232,13 @@ def test_what_is_kept_depends_on_no_other_mention(
         assert kept.keys() == {m.key for m in patch.add}
         assert all(abs((m.score or 0) - (kept[m.key] or 0)) <= 2e-6 for m in patch.add)
     assert all(m.source == "meta" for patch in together for m in patch.add)
+
+
+def test_a_step_computes_on_its_device(trained: tuple[Path, list[Any]]) -> None:
+    step = FilterStep(name="f", filter=str(trained[0]), sources=("a",), device="meta")
+    settings = PipelineSettings(name="p", given=("mentions",), folder="", steps=(("filter", step),))
+    scorer = open_settings(settings).steps[-1].judge._scorer
+    assert {weights.device.type for weights in scorer.model.parameters()} == {"meta"}
 
 
 def test_the_onnx_graph_says_the_same(

@@ -195,6 +195,23 @@ def pipeline_of(folder: Path, place: Path) -> Any:
     return open_pipeline(path)
 
 
+def test_the_device_reaches_the_finder_in_every_pipeline(
+    trained: Path, tiny_run: Path, tmp_path: Path
+) -> None:
+    """The device ``meta`` of torch holds shapes alone."""
+    (tmp_path / "names.tsv").write_text("Chemical\taspirin\n", encoding="utf-8")
+    recogniser = '[[steps]]\nkind = "recogniser"\n'
+    own = f'{recogniser}model = "{tiny_run}"\nrelations = "{trained}"\ndevice = "meta"\n'
+    among_others = (
+        f'{recogniser}name = "names"\nmodel = "./names.tsv"\n[[steps]]\nkind = "relate"\n'
+        f'relations = "{trained}"\nsources = ["names"]\ndevice = "meta"\n'
+    )
+    for steps in (own, among_others):
+        (tmp_path / "pipeline.toml").write_text(f'name = "p"\n{steps}', encoding="utf-8")
+        finder = open_pipeline(tmp_path / "pipeline.toml").steps[-1].finder
+        assert {weights.device.type for weights in finder.scorer.model.parameters()} == {"meta"}
+
+
 @pytest.mark.parametrize("int8", [False, True])
 def test_an_export_finds_the_same(trained: Path, corpus: Path, tmp_path: Path, int8: bool) -> None:
     manifest = fascicle.export(trained, tmp_path / "out", int8=int8, name="mine")

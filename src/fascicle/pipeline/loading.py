@@ -123,7 +123,7 @@ def model_steps(
     bare = msgspec.structs.replace(choices, link=(), ontology="", relations="")
     predictor = open_model(model, bare, threads=threads, device=device)
     opener = _linker_of(choices, predictor)
-    last = _related(choices, predictor, threads)
+    last = _related(choices, predictor, threads, device)
     if opener is None:
         return [recognise(predictor, name or predictor.name), *last]
     own: tuple[str, ...] = ()
@@ -144,11 +144,18 @@ def _linker_of(choices: Choices, predictor: Annotator) -> LinkerWithPacks | None
     return find_linker(predictor, choices.link or None, ontology=choices.ontology)
 
 
-def _related(choices: Choices, predictor: Annotator, threads: int) -> list[steps.Relate]:
-    folder, sources = choices.relations, predictor.sources
-    if not folder:
+def _related(
+    choices: Choices, predictor: Annotator, threads: int, device: str | None
+) -> list[steps.Relate]:
+    if not choices.relations:
         return []
-    settings = kinds.RelateStep(name="relate", relations=folder, sources=sources, threads=threads)
+    settings = kinds.RelateStep(
+        name="relate",
+        relations=choices.relations,
+        sources=predictor.sources,
+        threads=threads,
+        device=device or "cpu",
+    )
     return [_relate(settings)]
 
 
@@ -224,19 +231,19 @@ def _combine(settings: kinds.CombineStep, pipeline: PipelineSettings) -> Any:
 
 
 def _filter(settings: kinds.FilterStep, pipeline: PipelineSettings) -> Any:
-    judge = load_filter(settings.filter, threads=settings.threads)
+    judge = load_filter(settings.filter, threads=settings.threads, device=settings.device)
     mark = _fingerprint(judge.manifest, settings.sources)
     return steps.Filter(name=settings.name, layers=settings.sources, judge=judge, fingerprint=mark)
 
 
 def _typer(settings: kinds.TyperStep, pipeline: PipelineSettings) -> Any:
-    typer = load_typer(settings.typer, threads=settings.threads)
+    typer = load_typer(settings.typer, threads=settings.threads, device=settings.device)
     mark = _fingerprint(typer.manifest, settings.sources)
     return steps.Type(name=settings.name, layers=settings.sources, typer=typer, fingerprint=mark)
 
 
 def _relate(settings: kinds.RelateStep, *_: PipelineSettings) -> steps.Relate:
-    finder = load_relations(settings.relations, threads=settings.threads)
+    finder = load_relations(settings.relations, threads=settings.threads, device=settings.device)
     mark = _fingerprint(finder.manifest, settings.sources)
     return steps.Relate(
         name=settings.name, layers=settings.sources, finder=finder, fingerprint=mark

@@ -201,47 +201,53 @@ class CombineStep(StepSettings, frozen=True, kw_only=True):
     share: Share | None = None
 
 
-class FilterStep(StepSettings, frozen=True, kw_only=True):
+class _NetworkStep(StepSettings, frozen=True, kw_only=True):
+    """A step with a network of its own.
+
+    Attributes:
+        threads: of the network, in each worker.
+        device: see `RecogniserStep`.
+    """
+
+    threads: Positive = 1
+    device: Name = "cpu"
+
+
+class FilterStep(_NetworkStep, frozen=True, kw_only=True):
     """A layer of the mentions of other layers that a learned filter accepts.
 
     Attributes:
         filter: folder of the filter.
         sources: of the layers that are judged.
-        threads: of the network, in each worker.
     """
 
     filter: Name
     sources: Names
-    threads: Positive = 1
 
 
-class TyperStep(StepSettings, frozen=True, kw_only=True):
+class TyperStep(_NetworkStep, frozen=True, kw_only=True):
     """A layer of the mentions of other layers, with the types that a span typer gives them.
 
     Attributes:
         typer: folder of the span typer; it needs the extra ``train``.
         sources: of the layers that are typed.
-        threads: of the network, in each worker.
     """
 
     typer: Name
     sources: Names
-    threads: Positive = 1
 
 
-class RelateStep(StepSettings, frozen=True, kw_only=True):
+class RelateStep(_NetworkStep, frozen=True, kw_only=True):
     """Relations between the mentions of some layers, or between their concepts; those of an earlier
     run are replaced.
 
     Attributes:
         relations: folder of the finder of relations.
         sources: of the layers.
-        threads: of the network, in each worker.
     """
 
     relations: Name
     sources: Names
-    threads: Positive = 1
 
 
 class RuleTest(Settings, frozen=True, kw_only=True):
