@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.evaluation.made_reports import hostile_report, rich_report
+from tests.support.words import broken_words
 
 from fascicle.evaluation.reports.page.page import page as html
 from fascicle.evaluation.reports.plots.report_pictures import report_pictures
@@ -204,22 +205,12 @@ def test_a_narrow_screen_cuts_no_table(opened: Opened, name: str) -> None:
     assert all(label.strip('"') not in ("", "none") for label in labels)
 
 
-@pytest.mark.parametrize("width", [700, 1280])
-def test_no_word_of_a_header_is_broken(opened: Opened, width: int) -> None:
-    page = opened(width=width)
-    broken = page.evaluate(
-        """Array.from(document.querySelectorAll('thead th'), th => {
-            const node = th.querySelector('bdi') ? null : th.firstChild, found = [];
-            for (const word of (node ? node.data : '').matchAll(/\\S+/g)) {
-                const range = document.createRange();
-                range.setStart(node, word.index);
-                range.setEnd(node, word.index + word[0].length);
-                if (range.getClientRects().length > 1) found.push(word[0]);
-            }
-            return found;
-        }).flat().filter(word => !word.includes('-'))"""
-    )
-    assert broken == []
+@pytest.mark.parametrize("name", ["rich", "hostile"])
+@pytest.mark.parametrize(("width", "cells"), [(700, "thead th"), (1280, "th, td")])
+def test_no_short_word_of_a_table_is_broken(
+    opened: Opened, name: str, width: int, cells: str
+) -> None:
+    assert broken_words(opened(name, width=width), cells=cells) == []
 
 
 def contrast(first: str, second: str) -> float:

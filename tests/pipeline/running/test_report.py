@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluation.html_reader import HtmlReader
+from tests.evaluation.made_reports import rich_report
 from tests.support.axe import violations
+from tests.support.words import broken_words
 
+from fascicle.evaluation.reports.page.page import page as evaluation_page
 from fascicle.pipeline.running.records import hash_concepts
-from fascicle.pipeline.running.report import Distinct
+from fascicle.pipeline.running.report import Distinct, Suspect, Totals
+from fascicle.pipeline.running.report import _page as page_of
 from fascicle.verbs.tasks.run import run
 
 if TYPE_CHECKING:
@@ -56,15 +61,19 @@ def test_many_concepts_have_many_hashes() -> None:
         hash_concepts([1])  # type: ignore[list-item]
 
 
+LONG = "long" * 20
+
+
 @pytest.fixture
 def report_page(tmp_path: Path) -> Path:
-    """The page of a run that found a name and a very long word."""
+    """The page of a run that found names of a long type, and a very long word."""
     texts, names = tmp_path / "texts", tmp_path / "names.tsv"
     texts.mkdir()
-    (texts / f"{'long' * 20}.txt").write_text(
-        f"Lung cancer and {'long' * 20} syndrome.", encoding="utf-8"
+    (texts / f"{LONG}.txt").write_text(f"Lung cancer and {LONG} syndrome.", encoding="utf-8")
+    names.write_text(
+        f"Disease\tlung cancer\nCellularComponentOrganization\tcancer\nDisease\t{LONG} syndrome\n",
+        encoding="utf-8",
     )
-    names.write_text(f"Disease\tlung cancer\nDisease\t{'long' * 20} syndrome\n", encoding="utf-8")
     pipeline = (
         'name = "mine"\n[[steps]]\nkind = "recogniser"\nname = "names"\nmodel = "names.tsv"\n'
     )
@@ -73,23 +82,61 @@ def report_page(tmp_path: Path) -> Path:
     return tmp_path / "run" / "report.html"
 
 
-def test_the_page_has_one_main_part_and_no_empty_header(report_page: Path) -> None:
-    found = report_page.read_text(encoding="utf-8")
-    assert found.count("<main>") == 1
-    assert '<th class="w">mentions</th>' in found
-    assert "<th></th>" not in found
-
-
-def test_words_of_cells_break_only_where_they_are_long(report_page: Path) -> None:
+def test_every_table_is_a_section_of_the_contents(report_page: Path) -> None:
     page = report_page.read_text(encoding="utf-8")
-    assert ".w{overflow-wrap:normal}" in page
-    wide = [
-        words
-        for shape, words in re.findall(r"<td( class=.w.)?>(?:<bdi>)?([^<]*)", page)
-        if not shape
-    ]
-    assert wide
-    assert all(max(map(len, words.split())) > 30 for words in wide)
+    reader = HtmlReader(page)
+    assert reader.open_at_end == []
+    assert reader.tags["main"] == reader.tags["script"] == 1
+    sections = [value for tag, name, value in reader.attributes if (tag, name) == ("section", "id")]
+    links = [value for tag, name, value in reader.attributes if (tag, name) == ("a", "href")]
+    assert links == [f"#{anchor}" for anchor in (sections[0], *sections)]
+    assert {"account", "shards-with-odd-counts", "origins-of-the-links"} <= set(sections)
+    assert reader.tables["Account"][:2] == [["what", "number"], ["documents", "1"]]
+    assert reader.tables["Slowest documents"][1][0] == f"{LONG}.txt"[:80]
+    assert page.count('<p class="nothing">None.</p>') == len(sections) - len(reader.tables)
+    assert '<td class="number" data-label="number">1</td>' in page
+
+
+def test_notes_and_odd_shards_have_their_text_at_the_left() -> None:
+    shard = Suspect(shard="s1", last="s2", type="a/Gene", mentions=0, expected=1234.5)
+    totals = empty_totals(suspects=(shard,), events=(("repair", "overlap", 1000, "d1: <b>"),))
+    reader = HtmlReader(page_of(totals))
+    assert reader.tables == {
+        "Account": reader.tables["Account"],
+        "Notes about documents": [
+            ["kind", "code", "first", "number"],
+            ["repair", "overlap", "d1: <b>", "1,000"],
+        ],
+        "Shards with odd counts": [
+            ["first shard", "last shard", "source/type", "mentions", "expected"],
+            ["s1", "s2", "a/Gene", "0", "1,234.5"],
+        ],
+    }
+
+
+def empty_totals(**values: object) -> Totals:
+    """Totals of a run without documents, except these values."""
+    names = ("documents", "done", "quarantined", "characters", "seconds", "shards")
+    maps = ("steps", "mentions", "reasons", "losses", "names", "links", "concepts")
+    lists = ("events", "suspects", "slowest", "origins", "parts")
+    empty = dict.fromkeys(names, 0) | {name: {} for name in maps} | dict.fromkeys(lists, ())
+    return Totals(**empty | values)
+
+
+def test_the_style_and_the_policy_are_those_of_an_evaluation() -> None:
+    shared = re.compile(r"<style>.*?</style>|<meta [^>]*>|<script>.*?</script>", re.DOTALL)
+    parts = shared.findall(page_of(empty_totals()))
+    assert len(parts) == 5
+    assert parts == shared.findall(evaluation_page(rich_report(systems=1)))
+
+
+@pytest.mark.slow
+def test_no_short_word_is_broken(report_page: Path, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(report_page.as_uri())
+    assert broken_words(page) == []
+    assert broken_words(page, longest=100) != []
+    page.close()
 
 
 @pytest.mark.slow

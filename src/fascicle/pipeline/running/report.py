@@ -11,13 +11,14 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 from numpy.typing import NDArray
 
 from fascicle.core import codec
 from fascicle.core.arrays import unique_values
 from fascicle.core.document import Document, merge_origins
-from fascicle.core.marks import Html, isolated_name, join, tag
+from fascicle.core.marks import isolated_name, tag
+from fascicle.core.page.template import PageSection, PageTable, render_page
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.account import EventCounts
 from fascicle.pipeline.running.folder import UNREAD, RunFolder
@@ -201,6 +202,7 @@ def _write_shard(folder: RunFolder, documents: Sequence[Document], *, name: str)
 
 
 _REPORT: Final = "report"
+_TITLE: Final = "Report of a run"
 _SIGMAS: Final = 5.0
 _EXPECTED: Final = (
     10.0  # expected mentions of a type in a shard, from which on it is suspect to find none
@@ -209,18 +211,6 @@ _GROUPS: Final = 5  # groups, below which no usual rate is estimated
 _DOCUMENTS: Final = 1_000  # in a group of neighbouring shards, or ...
 _CHARACTERS: Final = 2_000_000  # ... so many characters: the topics of a few documents are no fault
 _SHOWN: Final = 30
-_LONGEST_WORD: Final = 30  # of a cell that never breaks words on a wide screen
-_WHOLE: Final = "w"  # the class of such a cell
-_VIEW: Final = tag("meta", name="viewport", content="width=device-width, initial-scale=1")
-_STYLE: Final = (
-    "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
-    "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem "
-    ".8rem;text-align:left;"
-    "border-bottom:1px solid #8888;overflow-wrap:anywhere}"
-    "@media(min-width:50rem){.w{overflow-wrap:normal}}"
-    "td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
-    "@media(prefers-color-scheme:dark){body{background:#111;color:#eee}}"
-)
 
 
 class Suspect(msgspec.Struct, frozen=True, kw_only=True):
@@ -433,44 +423,34 @@ def write_report(folder: RunFolder, totals: Totals) -> None:
 
 def _page(totals: Totals) -> str:
     """Returns the report as one page without outside resources."""
-    head = join(
-        tag("meta", charset="utf-8"),
-        _VIEW,
-        tag("title", "Report of a run"),
-        tag("style", Html(_STYLE)),
-    )
-    origins = (tag("p", origin) for origin in totals.origins)
-    parts = [tag("h1", "Report of a run"), *_tables(totals), *origins]
-    body = tag("body", tag("main", join(*parts)))
-    return f"<!doctype html>\n{tag('html', tag('head', head), body, lang='en')}\n"
+    origins = "Origins of the links", ["pack and vocabularies"], zip(totals.origins)
+    sections = [_section(*table) for table in (*_tables(totals), origins)]
+    return render_page(_TITLE, [tag("h1", _TITLE)], sections)
 
 
-def _odd_shards(totals: Totals) -> list[tuple[object, ...]]:
-    return [
-        (suspect.shard, suspect.last, suspect.type, suspect.mentions, suspect.expected)
-        for suspect in totals.suspects
-    ]
+def _notes(totals: Totals) -> list[tuple[object, ...]]:
+    return [(kind, code, first, number) for kind, code, number, first in totals.events]
 
 
-def _tables(totals: Totals) -> Iterator[Html]:
-    for title, names, rows in (
+def _tables(totals: Totals) -> Iterable[tuple[str, Sequence[str], Iterable[Sequence[Any]]]]:
+    """Returns titles, headers and rows; in a row, text is before numbers."""
+    return (
         ("Account", ("what", "number"), _account(totals).items()),
         ("Seconds by step", ("step", "seconds"), totals.steps.items()),
         ("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
         ("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
         ("Lost in the output format", ("what", "number"), totals.losses.items()),
-        ("Notes about documents", ("kind", "code", "number", "first"), totals.events),
+        ("Notes about documents", ("kind", "code", "first", "number"), _notes(totals)),
         (
             "Shards with odd counts",
             ("first shard", "last shard", "source/type", "mentions", "expected"),
-            _odd_shards(totals),
+            map(astuple, totals.suspects),
         ),
         ("Slowest documents", ("document", "seconds"), totals.slowest),
         ("Most frequent names", ("name/type", "mentions"), totals.names.items()),
         ("Most frequent links", ("link", "mentions"), totals.links.items()),
         ("Distinct concepts", ("type of mentions", "concepts"), totals.concepts.items()),
-    ):
-        yield _table(title, names, rows)
+    )
 
 
 def _account(totals: Totals) -> dict[str, float]:
@@ -486,21 +466,14 @@ def _account(totals: Totals) -> dict[str, float]:
     }
 
 
-def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:
-    lines = [tag("tr", *map(_cell, row)) for row in rows]
-    if not lines:
-        return join(tag("h2", title), tag("p", "None."))
-    return join(
-        tag("h2", title),
-        tag("table", tag("tr", *(tag("th", name, class_=_WHOLE) for name in names)), *lines),
-    )
-
-
-def _cell(value: object) -> Html:
-    if not isinstance(value, str):
-        return tag("td", f"{value:,}", class_="n")
-    is_short = max(map(len, value.split()), default=0) <= _LONGEST_WORD
-    return tag("td", isolated_name(value), class_=is_short and _WHOLE)
+def _section(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> PageSection:
+    rows = list(rows)
+    texts = sum(isinstance(value, str) for value in rows[0]) if rows else 0
+    table = PageTable(*header, texts=texts)
+    for row in rows:
+        table.add(*map(isolated_name, row[:texts]), *(f"{number:,}" for number in row[texts:]))
+    anchor = title.lower().replace(" ", "-")
+    return PageSection(anchor=anchor, title=title, body=table.html(label=title))
 
 
 def _sum(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

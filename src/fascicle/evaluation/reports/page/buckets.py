@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from fascicle.core.marks import Html, escape, isolated_name, join, tag
+from fascicle.core.page.template import PageSection, paragraphs
 from fascicle.evaluation.report import BUCKETS_UNCORRECTED
 from fascicle.evaluation.report_parts import Report
-from fascicle.evaluation.reports.page.html import (
-    PageSection,
-    PageTable,
-    Pictures,
-    figure,
-    paragraphs,
-    points,
-)
+from fascicle.evaluation.reports.page.html import Pictures, ScoreTable, figure, points
 from fascicle.evaluation.reports.rows import best_value
 
 
@@ -82,7 +76,7 @@ def _table(report: Report, name: str) -> Html:
     systems, differences = report["systems"], report["differences"]
     several = len(systems) > 1
     numbers = ("f1",) if several else ("precision", "recall", "f1")
-    table = _several_table(report) if several else PageTable("interval", "gold", "P", "R", "F1")
+    table = _several_table(report) if several else ScoreTable("interval", "gold", "P", "R", "F1")
     for at, bucket in enumerate(systems[0]["buckets"][name]):
         rows = [system["buckets"][name][at] for system in systems]
         best = best_value(row["f1"] for row in rows)
@@ -94,15 +88,15 @@ def _table(report: Report, name: str) -> Html:
     return table.html(means=means, label=f"F1 by {name.replace('_', ' ')}")
 
 
-def _several_table(report: Report) -> PageTable:
+def _several_table(report: Report) -> ScoreTable:
     """Begins a table with F1 of each system, and its differences to the first."""
     names = [isolated_name(system["name"]) for system in report["systems"]]
     lesser = [isolated_name(row["system"]) for row in report["differences"]]
     groups = [("", 2), ("F1", len(names)), ("F1 less the first", len(lesser))]
-    return PageTable("interval", "gold", *names, *lesser, groups=groups)
+    return ScoreTable("interval", "gold", *names, *lesser, groups=groups)
 
 
-def _gap(table: PageTable, gap: float | None) -> Html:
+def _gap(table: ScoreTable, gap: float | None) -> Html:
     if gap is None:
         return table.because("the F1 of one of the two is undefined")
     return escape(points(gap))

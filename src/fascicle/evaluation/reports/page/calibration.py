@@ -6,15 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fascicle.core.marks import Html, escape, isolated_name, join, tag
+from fascicle.core.page.template import PageSection, paragraphs
 from fascicle.evaluation.report_parts import CalibrationPart, Report
-from fascicle.evaluation.reports.page.html import (
-    CALIBRATION,
-    PageSection,
-    PageTable,
-    Pictures,
-    figure,
-    paragraphs,
-)
+from fascicle.evaluation.reports.page.html import CALIBRATION, Pictures, ScoreTable, figure
 from fascicle.evaluation.reports.rows import add_bins, add_calibrated_types, add_thresholds
 
 _THRESHOLDS: Final = (
@@ -30,7 +24,7 @@ _CURVE: Final = (
 
 def calibration_section(report: Report, pictures: Pictures) -> PageSection:
     """Builds the calibration section, with all systems side by side."""
-    table = PageTable(
+    table = ScoreTable(
         "system", "scores", "calibration error", "Brier score", "average precision", "temperature"
     )
     for system in report["systems"]:
@@ -58,7 +52,7 @@ def calibration_section(report: Report, pictures: Pictures) -> PageSection:
     return PageSection(anchor="calibration", title="Can the scores be trusted?", body=body)
 
 
-def _number(table: PageTable, value: Mapping[str, Any], name: str) -> Html:
+def _number(table: ScoreTable, value: Mapping[str, Any], name: str) -> Html:
     return (
         table.because(value["undefined"][name])
         if value[name] is None
@@ -66,7 +60,7 @@ def _number(table: PageTable, value: Mapping[str, Any], name: str) -> Html:
     )
 
 
-def _temperature(table: PageTable, value: Mapping[str, Any]) -> Html:
+def _temperature(table: ScoreTable, value: Mapping[str, Any]) -> Html:
     fit = value["temperature"]
     if fit is None or fit["at_bound"]:
         return table.because(
@@ -100,7 +94,7 @@ def system_calibration(report: Report, at: int, pictures: Pictures) -> PageSecti
 
 
 def _bins(value: CalibrationPart) -> Html:
-    table = PageTable("score", "mentions", "mean score", "precision")
+    table = ScoreTable("score", "mentions", "mean score", "precision")
     add_bins(table, value)
     means = (
         ("mentions", "predicted, with a score in the interval"),
@@ -111,7 +105,7 @@ def _bins(value: CalibrationPart) -> Html:
 
 
 def _cuts(value: CalibrationPart) -> Html:
-    table = PageTable("wanted", "threshold", "precision", "recall")
+    table = ScoreTable("wanted", "threshold", "precision", "recall")
     add_thresholds(table, value)
     means = (
         ("best F1", "the threshold with the highest F1"),
@@ -121,7 +115,7 @@ def _cuts(value: CalibrationPart) -> Html:
 
 
 def _types(value: CalibrationPart) -> Html:
-    table = PageTable("type", "predicted", "calibration error", "average precision")
+    table = ScoreTable("type", "predicted", "calibration error", "average precision")
     add_calibrated_types(table, value)
     means = [pair for pair in CALIBRATION if pair[0] in ("calibration error", "average precision")]
     return table.html(means=means, label="calibration by type")

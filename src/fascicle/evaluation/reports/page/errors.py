@@ -5,16 +5,15 @@ from __future__ import annotations
 from operator import add
 
 from fascicle.core.marks import Html, escape, isolated_name, join, tag
+from fascicle.core.page.template import PageSection, paragraphs
 from fascicle.evaluation.report_parts import Errors, Report
 from fascicle.evaluation.reports.page.html import (
     CLASSES,
     RATES,
     SCORES,
-    PageSection,
-    PageTable,
     Pictures,
+    ScoreTable,
     figure,
-    paragraphs,
 )
 
 
@@ -34,7 +33,7 @@ def errors_section(report: Report) -> PageSection:
 def _classes(report: Report) -> Html:
     systems = report["systems"]
     groups = [("", 1), *((isolated_name(system["name"]), 2) for system in systems)]
-    table = PageTable(
+    table = ScoreTable(
         "class", *("FP", "FN") * len(systems), groups=groups if len(systems) > 1 else ()
     )
     totals = [0] * (2 * len(systems))
@@ -53,7 +52,7 @@ def _count(number: int) -> Html:
 
 
 def _rates(report: Report) -> Html:
-    table = PageTable(
+    table = ScoreTable(
         "system",
         "errors",
         "type errors",
@@ -106,7 +105,7 @@ def _by_type(errors: Errors) -> Html:
     if not classes:
         return paragraphs("No error: everything was found, and nothing in error.")
     types = sorted({type_ for row in classes.values() for type_ in row["types"]})
-    table = PageTable("type", *(CLASSES[kind][0] for kind in classes), "all")
+    table = ScoreTable("type", *(CLASSES[kind][0] for kind in classes), "all")
     for type_ in types:
         counts = [row["types"].get(type_, (0, 0)) for row in classes.values()]
         totals = tuple(map(sum, zip(*counts, strict=True)))
@@ -128,7 +127,7 @@ def _pair(fp: int, fn: int) -> Html:
 def _confusions(errors: Errors) -> Html:
     if not errors["confusions"]:
         return paragraphs("No type was taken for another.")
-    table = PageTable(
+    table = ScoreTable(
         "gold type", "taken for", "same characters", "overlapping", "beside a found one", texts=2
     )
     for row in errors["confusions"]:
@@ -148,7 +147,7 @@ def _confusions(errors: Errors) -> Html:
 
 
 def _boundary_words(errors: Errors) -> Html:
-    table = PageTable("words", "side", "the prediction", "count", texts=3)
+    table = ScoreTable("words", "side", "the prediction", "count", texts=3)
     for row in errors["boundary_words"]:
         change = {"added": "has them in excess", "left out": "lacks them"}[row["change"]]
         table.add(isolated_name(row["words"]), row["side"], change, f"{row['count']:,}")

@@ -16,8 +16,9 @@ from fascicle.core.marks import (
     shorten_name,
     tag,
 )
+from fascicle.core.page.template import PageSection
 from fascicle.evaluation.report_parts import Report, SystemPart
-from fascicle.evaluation.reports.page.html import CLASSES, PageSection
+from fascicle.evaluation.reports.page.html import CLASSES
 
 _HOW: Final = (
     "Errors as they stand in the texts; of each class those first that the system was surest of. "

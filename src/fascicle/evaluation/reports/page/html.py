@@ -1,15 +1,15 @@
-"""Parts of the page of a report: figures, sections and tables."""
+"""Parts of the page of an evaluation: figures, tables and vocabularies."""
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.marks import Html, escape, isolated_name, join, tag
+from fascicle.core.page.template import PageTable
 from fascicle.evaluation.reports.markdown_table import UNDEFINED, percent
 
 _NOTHING: Final = Html("")
@@ -74,82 +74,19 @@ def _alone(svg: str, name: str) -> str:
     return re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", cleaned)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PageSection:
-    """A part of the page that the contents list names.
-
-    Attributes:
-        anchor: its id.
-        title: its heading.
-        body: what stands below the heading.
-        parts: those one level down.
-    """
-
-    anchor: str
-    title: str
-    body: Html = _NOTHING
-    parts: tuple[PageSection, ...] = ()
-
-    def html(self, *, level: int = 2) -> Html:
-        """Returns the section with its heading and its parts."""
-        heading = tag(f"h{level}", isolated_name(self.title))
-        inner = [part.html(level=level + 1) for part in self.parts]
-        return tag("section", heading, self.body, *inner, id=self.anchor)
-
-    def entry(self) -> Html:
-        """Returns the line of the contents list, with those of the parts below it."""
-        link = tag("a", isolated_name(self.title), href=f"#{self.anchor}")
-        return tag(
-            "li",
-            link,
-            tag("ol", *(part.entry() for part in self.parts)) if self.parts else Html(""),
-        )
-
-
-class PageTable:
+class ScoreTable(PageTable):
     """Table with notes below it on what its columns mean and why cells are undefined."""
 
     def __init__(
         self, *header: str, texts: int = 1, groups: Iterable[tuple[str, int]] = ()
     ) -> None:
-        """Begins with the header.
-
-        Args:
-            header: of each column.
-            texts: how many columns at the left are text; the others are numbers.
-            groups: titles above the header, each with the number of columns that it is over.
-        """
-        self._texts = texts
-        self._labels = _labels(header, groups := tuple(groups))
-        self._head = [self._row("th", header)]
-        spans = [
-            tag("th" if title else "td", title, colspan=width, class_="group")
-            for title, width in groups
-        ]
-        if spans:
-            self._head.insert(0, tag("tr", *spans))
-        self._body: list[Html] = []
+        """Begins with the header; see `PageTable`."""
+        super().__init__(*header, texts=texts, groups=groups)
         self._reasons: dict[str, None] = {}
-
-    def _row(self, kind: str, cells: Iterable[str]) -> Html:
-        formatted = []
-        for column, cell in enumerate(cells):
-            is_name = column == 0 and kind == "td"
-            scope = {"scope": "row"} if is_name else {"scope": "col"} if kind == "th" else {}
-            looks = (
-                "text" if column < self._texts else "number named" if "<bdi" in cell else "number"
-            )
-            label = {"data_label": self._labels[column]} if kind == "td" and column else {}
-            formatted.append(tag("th" if is_name else kind, cell, class_=looks, **scope, **label))
-        return tag("tr", *formatted)
 
     def name(self, text: str) -> Html:
         """Formats a name, whatever the direction of its script."""
         return isolated_name(text)
-
-    def add(self, *cells: str) -> None:
-        """Adds a row."""
-        self._body.append(self._row("td", cells))
 
     def share(self, row: Mapping[str, Any], name: str, *, best: float | None = None) -> Html:
         """Formats a share in percent, strong if it is the best; if undefined, the reason is kept
@@ -167,47 +104,9 @@ class PageTable:
             self._reasons[reason] = None
         return tag("abbr", UNDEFINED, title=f"undefined: {reason}" if reason else "undefined")
 
-    def html(self, *, means: Iterable[tuple[str, str]] = (), label: str = "") -> Html:
-        """Returns the table.
-
-        Args:
-            means: column (or several) and what it means, shown below.
-            label: what the table holds, for readers who cannot see it.
-        """
-        inner = tag("table", tag("thead", *self._head), tag("tbody", *self._body))
-        # The place around a table takes the keyboard, so that one wider than the screen can be
-        # moved without a mouse.
-        place = tag(
-            "div", inner, class_="wide", tabindex="0", role="group", aria_label=label or "table"
-        )
-        meanings = [join(tag("b", name), ": ", meaning) for name, meaning in means]
-        below = [tag("p", join(*meanings, by=" · "), class_="means")] if meanings else []
-        if self._reasons:
-            below.append(
-                tag("p", f"{UNDEFINED} is undefined: {'; '.join(self._reasons)}.", class_="means")
-            )
-        return join(tag("div", place, *below, class_="table"))
-
-
-def _labels(header: Sequence[str], groups: Sequence[tuple[str, int]]) -> list[str]:
-    """Returns the label of each column, with its group: shown beside the cells on a screen too
-    narrow for columns.
-    """
-    above = [_bare(title) for title, width in groups for _ in range(width)]
-    titles = [_bare(cell) for cell in header]
-    return [
-        f"{group} {name}".strip()
-        for group, name in zip(above or [""] * len(titles), titles, strict=True)
-    ]
-
-
-def _bare(cell: str) -> str:
-    return html.unescape(re.sub("<[^>]*>", "", cell)) if isinstance(cell, Html) else cell
-
-
-def paragraphs(*texts: str) -> Html:
-    """Formats each text as a paragraph; empty ones are left out."""
-    return join(*(tag("p", text) for text in texts if text))
+    def notes(self) -> str:
+        """Returns the reasons."""
+        return f"{UNDEFINED} is undefined: {'; '.join(self._reasons)}." if self._reasons else ""
 
 
 MENTION: Final = (

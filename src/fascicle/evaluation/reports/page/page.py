@@ -1,16 +1,12 @@
-"""A report as one HTML page that needs nothing else: no network, no other file, no script to be
-read.
-"""
+"""An evaluation as one HTML page."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from importlib import resources
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from fascicle.core.marks import Html, isolated_name, join, shorten_name, tag
+from fascicle.core.page.template import PageSection, paragraphs, render_page
 from fascicle.core.wording import plural
 from fascicle.evaluation.report_parts import Report
 from fascicle.evaluation.reports.links import LinkTable, describe, describe_scored, link_tables
@@ -19,7 +15,7 @@ from fascicle.evaluation.reports.page.buckets import buckets_section
 from fascicle.evaluation.reports.page.calibration import calibration_section, system_calibration
 from fascicle.evaluation.reports.page.errors import errors_section, system_errors
 from fascicle.evaluation.reports.page.examples import examples_section
-from fascicle.evaluation.reports.page.html import PageSection, PageTable, Pictures, paragraphs
+from fascicle.evaluation.reports.page.html import Pictures, ScoreTable
 from fascicle.evaluation.reports.page.scores import (
     headline,
     reach_section,
@@ -35,9 +31,8 @@ _NOTHING: Final[Pictures] = {}
 def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") -> str:
     """Returns the report of ``fascicle.evaluation.report.build_report`` as one HTML page.
 
-    The page refers to nothing outside itself and allows only its own script to run, whatever stands
-    in the texts; all of it can be read without that script, which only filters the examples. The
-    same report and pictures give the same characters.
+    All of the page can be read without its script, which only filters the examples. The same report
+    and pictures give the same characters.
 
     Args:
         report: the value.
@@ -52,60 +47,7 @@ def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") 
         if system
     ]
     top = (tag("h1", "Evaluation"), headline(report), _lede(report), *notices)
-    return _shell(f"Evaluation of {names}", top, _sections(report, pictures or _NOTHING))
-
-
-def _shell(title: str, top: Sequence[Html], sections: Sequence[PageSection]) -> str:
-    """Returns a page of sections, with its contents, its looks and its script.
-
-    Args:
-        title: of the window.
-        top: what stands above the contents.
-        sections: at least one.
-    """
-    script = _file("page.js")
-    contents = tag("ol", *(section.entry() for section in sections))
-    body = tag(
-        "body",
-        tag("a", "To the numbers", href=f"#{sections[0].anchor}", class_="skip"),
-        tag("header", *top),
-        tag(
-            "nav",
-            tag("details", tag("summary", "Contents"), contents, open=True),
-            aria_label="Contents",
-            id="contents",
-        ),
-        tag("main", *(section.html() for section in sections)),
-        tag("script", Html(script)),
-    )
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", title),
-        tag("style", Html(_file("page.css"))),
-    )
-    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
-
-
-def _file(name: str) -> str:
-    return (
-        resources.files("fascicle.evaluation.reports.page")
-        .joinpath(name)
-        .read_text(encoding="utf-8")
-    )
-
-
-def _policy(script: str) -> str:
-    """Returns the content policy: nothing may be loaded, and only the script of the page may
-    run.
-    """
-    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    return (
-        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src "
-        f"'sha256-{digest}'; base-uri 'none'"
-    )
+    return render_page(f"Evaluation of {names}", top, _sections(report, pictures or _NOTHING))
 
 
 def _sections(report: Report, pictures: Pictures) -> list[PageSection]:
@@ -157,7 +99,7 @@ def links_page(report: Mapping[str, Any]) -> str:
     """
     names = ", ".join(shorten_name(system["name"]) for system in report["systems"])
     top = (tag("h1", "Evaluation of links"), tag("p", describe_scored(report), class_="lede"))
-    return _shell(f"Evaluation of links of {names}", top, list(_link_sections(report)))
+    return render_page(f"Evaluation of links of {names}", top, list(_link_sections(report)))
 
 
 def _link_sections(report: Mapping[str, Any]) -> Iterator[PageSection]:
@@ -189,7 +131,7 @@ def _table(link_table: LinkTable) -> Html:
         if several
         else []
     )
-    table = PageTable(
+    table = ScoreTable(
         link_table.head,
         *(column for _ in range(max(1, len(link_table.systems))) for column in link_table.columns),
         groups=groups,
@@ -202,7 +144,7 @@ def _table(link_table: LinkTable) -> Html:
 def _reliability(system: Mapping[str, Any]) -> Html:
     if system["figures"]["calibration_error"]["value"] is None:
         return paragraphs("No answer has a probability.")
-    table = PageTable("probability", "answers", "mean probability", "precision")
+    table = ScoreTable("probability", "answers", "mean probability", "precision")
     for row in system["reliability"]:
         shares = map(percent, (row["mean_score"], row["precision"]))
         table.add(f"{row['low']:.1f} to {row['high']:.1f}", f"{row['count']:,}", *shares)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from fascicle.core.marks import Html, isolated_name, join, tag
+from fascicle.core.page.template import PageSection, paragraphs
 from fascicle.core.wording import plural
 from fascicle.evaluation.report import explain_intervals, undefined_notes
 from fascicle.evaluation.report_parts import Report
@@ -18,11 +19,9 @@ from fascicle.evaluation.reports.page.html import (
     RULES_MEAN,
     SCORES,
     SUBSETS,
-    PageSection,
-    PageTable,
     Pictures,
+    ScoreTable,
     figure,
-    paragraphs,
     points,
 )
 from fascicle.evaluation.reports.rows import add_rules, add_subsets, add_types, best_value, types_of
@@ -113,7 +112,7 @@ def headline(report: Report) -> Html:
 
 
 def _summary_table(report: Report) -> Html:
-    table = PageTable("system", "F1", "P", "R", "macro F1", "gold", "predicted", "TP", "FP", "FN")
+    table = ScoreTable("system", "F1", "P", "R", "macro F1", "gold", "predicted", "TP", "FP", "FN")
     strict = [system["scores"]["rules"]["strict"] for system in report["systems"]]
     top = best_value(rows["micro"]["f1"] for rows in strict)
     for system, rows in zip(report["systems"], strict, strict=True):
@@ -131,7 +130,7 @@ def _summary_table(report: Report) -> Html:
 
 
 def _sure(
-    table: PageTable, scores: Mapping[str, Any], name: str, *, best: float | None = None
+    table: ScoreTable, scores: Mapping[str, Any], name: str, *, best: float | None = None
 ) -> Html:
     """Formats a headline number above its interval."""
     average, number = name.split("_")
@@ -198,7 +197,7 @@ def _remark_items(report: Report) -> Iterator[Html]:
 
 
 def _differences(report: Report) -> Html:
-    table = PageTable(
+    table = ScoreTable(
         "system",
         "less",
         "difference of F1",
@@ -227,7 +226,7 @@ def _differences(report: Report) -> Html:
     )
 
 
-def _test_cells(table: PageTable, test: Mapping[str, Any]) -> list[str]:
+def _test_cells(table: ScoreTable, test: Mapping[str, Any]) -> list[str]:
     """Formats interval, p-values and verdict of a test of two systems."""
     interval = test["f1_interval"]
     if interval is None:
@@ -242,7 +241,7 @@ def _test_cells(table: PageTable, test: Mapping[str, Any]) -> list[str]:
 
 def rules_section(report: Report) -> PageSection:
     """Builds the section with micro F1 under each rule of matching."""
-    table = PageTable("system", *(TITLES[rule] for rule in RULES))
+    table = ScoreTable("system", *(TITLES[rule] for rule in RULES))
     add_rules(table, report["systems"])
     intro = (
         "F1 if a predicted and a gold mention count as the same under other rules than the strict "
@@ -262,7 +261,7 @@ def types_section(report: Report, pictures: Pictures) -> PageSection:
         return PageSection(anchor="types", title="Types", body=nothing)
     names = ("P", "R", "F1", "loose F1")
     groups = [("", 2), *((isolated_name(system["name"]), len(names)) for system in systems)]
-    table = PageTable(
+    table = ScoreTable(
         "type", "gold", *names * len(systems), groups=groups if len(systems) > 1 else ()
     )
     add_types(table, report)
@@ -282,7 +281,7 @@ def subsets_section(report: Report) -> PageSection:
     """Builds the section with recall on parts of the gold."""
     systems = report["systems"]
     names = (isolated_name(system["name"]) for system in systems)
-    table = PageTable("gold mentions that are", "gold", *names)
+    table = ScoreTable("gold mentions that are", "gold", *names)
     titles = ((name, join(title, tag("small", means))) for name, (title, means) in SUBSETS.items())
     add_subsets(table, systems, titles)
     intro = (
@@ -309,8 +308,8 @@ _MEANS: Final = (
 
 def reach_section(report: Report) -> PageSection:
     """Builds the section on how much of the gold each model cannot return, by reason."""
-    table = PageTable("model", "gold", "out of reach", "highest recall")
-    reasons = PageTable("model", "reason", "mentions", "what it means")
+    table = ScoreTable("model", "gold", "out of reach", "highest recall")
+    reasons = ScoreTable("model", "reason", "mentions", "what it means")
     for model in report["unreachable"]:
         counts = (f"{model[name]:,}" for name in ("gold", "unreachable"))
         table.add(

@@ -1,0 +1,1 @@
+"""Template of HTML reports."""
