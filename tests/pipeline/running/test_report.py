@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -114,12 +114,13 @@ def test_notes_and_odd_shards_have_their_text_at_the_left() -> None:
     }
 
 
-def empty_totals(**values: object) -> Totals:
+def empty_totals(**values: Any) -> Totals:
     """Totals of a run without documents, except these values."""
     names = ("documents", "done", "quarantined", "characters", "seconds", "shards")
     maps = ("steps", "mentions", "reasons", "losses", "names", "links", "concepts")
     lists = ("events", "suspects", "slowest", "origins", "parts")
-    empty = dict.fromkeys(names, 0) | {name: {} for name in maps} | dict.fromkeys(lists, ())
+    empty: dict[str, Any] = {name: {} for name in maps}
+    empty |= dict.fromkeys(names, 0) | dict.fromkeys(lists, ())
     return Totals(**empty | values)
 
 
