@@ -12,12 +12,14 @@ SCRIPT = """([cells, longest]) => {
     for (const cell of document.querySelectorAll(cells)) {
         const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
         for (let node; node = texts.nextNode();) {
-            for (const word of node.data.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
+            const short = node.data.replace(/\\S+/g, run =>
+                run.length > longest ? ' '.repeat(run.length) : run);
+            for (const word of short.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
                 const range = document.createRange();
                 range.setStart(node, word.index);
                 range.setEnd(node, word.index + word[0].length);
                 const tops = new Set(Array.from(range.getClientRects(), box => Math.round(box.top)));
-                if (word[0].length <= longest && tops.size > 1) broken.push(word[0]);
+                if (tops.size > 1) broken.push(word[0]);
             }
         }
     }
@@ -26,6 +28,8 @@ SCRIPT = """([cells, longest]) => {
 
 
 def broken_words(page: Page, *, cells: str = "th, td", longest: int = 30) -> list[str]:
-    """Words of at most so many letters and digits that stand on several lines of a cell."""
+    """Words that stand on several lines of a cell, in text of at most so many characters without a
+    space.
+    """
     found: list[str] = page.evaluate(SCRIPT, [cells, longest])
     return found
