@@ -495,3 +495,15 @@ def test_a_type_that_ends_with_a_blank_is_refused(tmp_path: Path, kind: str) -> 
     document = Document(id="1", text="ab cd", mentions=(Mention(((0, 2),), kind),))
     with pytest.raises(InputError, match="end with a blank"):
         write(tmp_path / "a.conll", [document])
+
+
+def test_sentences_share_the_objects_of_equal_ranges_and_types(tmp_path: Path) -> None:
+    """Else a corpus of sentences takes twice the memory."""
+    path = tmp_path / "a.tsv"
+    path.write_text("aspirin\tB-Chemical\n\nnothing\tB-Chemical\n", encoding="utf-8")
+    first, second = read(path)
+    assert first.words is not None
+    assert second.words is not None
+    assert first.words[0] is second.words[0]
+    for part in ("spans", "type"):
+        assert getattr(first.mentions[0], part) is getattr(second.mentions[0], part)

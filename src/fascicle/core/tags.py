@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
@@ -40,8 +41,9 @@ _PREFIXES: Final = frozenset("BIELSU")
 _BETWEEN: Final = re.compile(r" ?[;|,] ?(?=[BIELSU]-.|O(?:$| ?[;|,]))")
 
 
+@lru_cache(maxsize=1 << 10)
 def split_tag(tag: str) -> tuple[str, str]:
-    """Splits a tag into its prefix and its type.
+    """Splits a tag into its prefix and its type, the same object for equal tags.
 
     Args:
         tag: `"O"`, or one of the prefixes B, I, E, L, S, U, a hyphen and a type. The type may hold

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate, chain, count
 from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
@@ -36,6 +37,7 @@ from fascicle.formats.offset_units import (
 )
 
 _T = TypeVar("_T")
+_SENTENCE: Final = 500  # characters of a text whose words share the objects of their ranges
 META_LENGTH: Final = 200  # characters of a fact about a document
 # strings that tools put between two fragments
 _BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")
@@ -390,7 +392,8 @@ def join_tokens(
     for ranges, kind, limits in mentions:
         low, high = limits or (0, len(words))
         if all(low <= start < end <= high for start, end in ranges):
-            collector.add([(words[start][0], words[end - 1][1]) for start, end in ranges], kind)
+            spans = [_shared_span(words[start][0], words[end - 1][1]) for start, end in ranges]
+            collector.add(spans if len(spans) > 1 else _shared_spans(spans[0]), kind)
         else:
             collector.drop(
                 f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, "
@@ -411,7 +414,21 @@ def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:
             f"token {lengths.index(0)} is empty; every token needs at least one character"
         )
     ends = list(map(operator.add, accumulate(lengths), count()))
-    return tuple(zip(map(operator.sub, ends, lengths), ends, strict=True))
+    starts = map(operator.sub, ends, lengths)
+    if ends and ends[-1] > _SENTENCE:
+        return tuple(zip(starts, ends, strict=True))
+    return tuple(map(_shared_span, starts, ends))
+
+
+@lru_cache(maxsize=1 << 14)
+def _shared_span(start: int, end: int) -> Span:
+    """Returns the same object for equal ranges, of which sentences have most in common."""
+    return start, end
+
+
+@lru_cache(maxsize=1 << 14)
+def _shared_spans(span: Span) -> Fragments:
+    return (span,)
 
 
 def _sentence_ranges(sentences: Sequence[Sequence[str]], words: Sequence[Span]) -> tuple[Span, ...]:
@@ -419,7 +436,7 @@ def _sentence_ranges(sentences: Sequence[Sequence[str]], words: Sequence[Span]) 
     first = 0
     for sentence in sentences:
         if sentence:
-            ranges.append((words[first][0], words[first + len(sentence) - 1][1]))
+            ranges.append(_shared_span(words[first][0], words[first + len(sentence) - 1][1]))
             first += len(sentence)
     return tuple(ranges)
 

@@ -251,28 +251,26 @@ def score_rules(
     golds, predictions = _Side("gold", gold), _Side("predictions", predicted)
     compared = _compare_documents(golds, predictions, rules)
     return {
-        rule: scores_of(
-            compared.pop(rule),
-            typed=compares_types(rule),
+        rule: sums.scores(
             duplicates_gold=golds.duplicates,
             duplicates_predicted=predictions.duplicates,
             missing=missing,
             zero_rule=zero_rule,
             rule=rule,
         )
-        for rule in dict.fromkeys(rules)
+        for rule, sums in compared.items()
     }
 
 
 def _compare_documents(
     golds: _Side, predictions: _Side, rules: Sequence[RuleName]
-) -> dict[RuleName, dict[str, dict[str, Counts]]]:
-    """Returns the counts of each document under each rule."""
-    compared: dict[RuleName, dict[str, dict[str, Counts]]] = {rule: {} for rule in rules}
+) -> dict[RuleName, _Sums]:
+    """Returns the counts of the documents under each rule."""
+    compared = {rule: _Sums(typed=compares_types(rule)) for rule in rules}
     for identifier in golds.mentions:
         keys = golds.identities(identifier), predictions.identities(identifier)
-        for rule, counts in _compare(*keys, rules=rules):
-            compared[rule][identifier] = counts
+        for rule, counts in _compare(*keys, rules=tuple(compared)):
+            compared[rule].add(identifier, counts)
     golds.refuse_several_sources()
     predictions.refuse_several_sources()
     return compared
@@ -294,15 +292,37 @@ def _check_rules(rules: Iterable[RuleName], zero_rule: ZeroRule) -> None:
 
 def scores_of(compared: Mapping[str, Mapping[str, Counts]], *, typed: bool, **facts: Any) -> Scores:
     """Scores from document -> type -> counts."""
-    by_document = {identifier: sum_counts(parts.values()) for identifier, parts in compared.items()}
-    by_type = _by_type(compared) if typed else {}
-    return Scores(
-        counts=sum_counts(by_document.values()),
-        by_type={name: sum_counts(parts.values()) for name, parts in by_type.items()},
-        by_document=by_document,
-        by_document_type=by_type,
-        **facts,
-    )
+    sums = _Sums(typed=typed)
+    for identifier, parts in compared.items():
+        sums.add(identifier, parts)
+    return sums.scores(**facts)
+
+
+class _Sums:
+    """Counts under one rule, added document by document: those of many documents share objects."""
+
+    def __init__(self, *, typed: bool) -> None:
+        self._typed = typed
+        self._by_document: dict[str, Counts] = {}
+        self._by_type: dict[str, dict[str, Counts]] = {}
+
+    def add(self, identifier: str, parts: Mapping[str, Counts]) -> None:
+        """Adds type -> counts of a document."""
+        self._by_document[identifier] = sum_counts(parts.values())
+        if self._typed:
+            for name, counts in parts.items():
+                self._by_type.setdefault(name, {})[identifier] = counts
+
+    def scores(self, **facts: Any) -> Scores:
+        """Returns the scores of all documents; types are sorted, documents in their order."""
+        by_type = dict(sorted(self._by_type.items()))
+        return Scores(
+            counts=sum_counts(self._by_document.values()),
+            by_type={name: sum_counts(parts.values()) for name, parts in by_type.items()},
+            by_document=self._by_document,
+            by_document_type=by_type,
+            **facts,
+        )
 
 
 def _compare(
@@ -350,18 +370,6 @@ def _tally(side: set[Identity], rule: RuleName) -> dict[str, int]:
     for _, type_, _ in side:
         counts[type_] = counts.get(type_, 0) + 1
     return counts
-
-
-def _by_type(compared: Mapping[str, Mapping[str, Counts]]) -> dict[str, dict[str, Counts]]:
-    """Type -> document -> counts, of document -> type -> counts; types sorted, documents in their
-    order.
-    """
-    names = {name for parts in compared.values() for name in parts}
-    typed: dict[str, dict[str, Counts]] = {name: {} for name in sorted(names)}
-    for identifier, parts in compared.items():
-        for name, counts in parts.items():
-            typed[name][identifier] = counts
-    return typed
 
 
 def sum_counts(parts: Iterable[Counts]) -> Counts:
