@@ -22,13 +22,20 @@ from fascicle.pipeline.running.run import RunProgress
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say, say_notes
 from fascicle.verbs.options import FormatNames, Strict, call, fills, option, positive, reads
-from fascicle.verbs.shared import AllChoices, ReadingOptions, choices_of, read_request
+from fascicle.verbs.shared import (
+    AllChoices,
+    Beside,
+    ReadingOptions,
+    choices_of,
+    read_request,
+    table_columns,
+)
 from fascicle.verbs.tasks.run import run as run_pipeline
 
 _QUARANTINED: Final = 3  # exit code
 
 
-class Options(AllChoices, Strict, ReadingOptions):
+class Options(AllChoices, Beside, Strict, ReadingOptions):
     """Options of ``fascicle run``.
 
     In Python: ``fascicle.verbs.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml",
@@ -76,6 +83,7 @@ def run(args: Options) -> int:
                 folder=args.output,
                 reading=reading,
                 choices=choices_of(args),
+                columns=table_columns(args, args.format),
                 progress=see,
             )
     finally:

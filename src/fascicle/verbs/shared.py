@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import msgspec
 
@@ -39,6 +39,9 @@ from fascicle.verbs.options import (
     option,
     reads,
 )
+
+if TYPE_CHECKING:
+    from fascicle.formats.tables import TableOptions
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
 # Suffix of the output or value of --format -> the format of predictions.
@@ -436,13 +439,8 @@ def write_request(args: Any) -> WriteRequest:
     """
     path = args.output or STDOUT
     options: Any = ViewOptions(colour=_wants_colour(getattr(args, "color", "never"), path))
-    if flag := first_given(args, BESIDE if "meta" in args else ()):
-        name = args.format or format_of_output(path)
-        if name not in _TABLES:
-            raise UsageError(f"{flag} is for the formats {', '.join(_TABLES)}, not for {name}")
-        from fascicle.formats.tables import TableOptions
-
-        options = TableOptions(with_context=args.context, meta=tuple(args.meta))
+    if "meta" in args:
+        options = table_columns(args, args.format or format_of_output(path)) or options
     return call(
         WriteRequest,
         args,
@@ -451,6 +449,26 @@ def write_request(args: Any) -> WriteRequest:
         strictness=_strictness_of(args),
         options=options,
     )
+
+
+def table_columns(args: Beside, format_name: str) -> TableOptions | None:
+    """Returns the columns that the options of `Beside` ask for; ``None`` if none is given.
+
+    Args:
+        args: of a command.
+        format_name: format of the output.
+
+    Raises:
+        UsageError: the format is no table, or a column would be there twice.
+    """
+    flag = first_given(args, BESIDE)
+    if not flag:
+        return None
+    if format_name not in _TABLES:
+        raise UsageError(f"{flag} is for the formats {', '.join(_TABLES)}, not for {format_name}")
+    from fascicle.formats.tables import TableOptions
+
+    return TableOptions(with_context=args.context, meta=tuple(args.meta))
 
 
 def _wants_colour(choice: str, path: str) -> bool:

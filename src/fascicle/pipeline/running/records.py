@@ -124,6 +124,8 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
         made_by: what decides the bytes of the parts, by name.
         reading: how inputs are read, as of `fascicle.formats.requests.ReadRequest`.
         format: of the parts.
+        columns: of the parts, if they are tables, as of `fascicle.formats.tables.TableOptions`;
+            ``None`` for the usual ones.
         suffix: of the names of the parts.
         unread: how many documents or inputs could not be read.
         shards: in order.
@@ -137,6 +139,7 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     made_by: dict[str, str]
     reading: dict[str, Any]
     format: str
+    columns: dict[str, Any] | None = None
     suffix: str
     unread: int
     shards: tuple[Shard, ...]

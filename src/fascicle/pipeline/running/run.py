@@ -19,6 +19,7 @@ from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.handlers import open_frame
 from fascicle.formats.requests import ReadRequest
+from fascicle.formats.tables import TableOptions
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_other_run
 from fascicle.pipeline.running.plan import extend_manifest, states_of_inputs
@@ -130,6 +131,7 @@ class Run:
         shards: how much is in a shard.
         limits: of workers.
         open_pipeline: opens the pipeline in each worker; by default the one of ``pipeline``.
+        columns: of the parts, if they are tables; by default the usual ones.
         pool: gives the workers; by default processes on this machine.
     """
 
@@ -142,10 +144,11 @@ class Run:
     shards: Shards
     limits: Limits
     open_pipeline: OpenPipeline
+    columns: TableOptions | None = None
     pool: StartPool = Supervisor
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913
         cls,
         inputs: Sequence[str],
         opener: _Opener,
@@ -153,6 +156,7 @@ class Run:
         *,
         reading: ReadRequest | None = None,
         format: str = "jsonl",  # noqa: A002
+        columns: TableOptions | None = None,
         workers: int | None = 1,
         pool: StartPool = Supervisor,
     ) -> Run:
@@ -171,6 +175,7 @@ class Run:
             folder=RunFolder(folder),
             reading=ReadRequest() if reading is None else reading,
             format=format,
+            columns=columns,
             workers=workers,
             shards=opener.shards,
             limits=opener.limits,
@@ -208,7 +213,7 @@ class Run:
             UsageError: an update of a run in which ids were there twice.
             FascicleError: the pipeline cannot be opened.
         """
-        suffix = _suffix(self.format)
+        suffix = _suffix(self.format, columns=self.columns)
         self.folder.check(resume=resume or update)
         (made_by, apart), states = self._made_by(), states_of_inputs(self.inputs)
         workers = self.workers
@@ -254,8 +259,9 @@ class Run:
         """
         with self.open_pipeline() as pipeline:
             steps, apart = pipeline.made_by(), pipeline.apart
+        more = [asdict(self.columns)] if self.columns else []
         options = msgspec.json.encode(
-            [self.format, asdict(self.reading), self.shards], order="deterministic"
+            [self.format, asdict(self.reading), self.shards, *more], order="deterministic"
         )
         digest = hashlib.sha256(options).hexdigest()
         return {"release": VERSION, **steps, "set of options": digest}, apart
@@ -282,6 +288,7 @@ class Run:
                 made_by=made_by,
                 reading=asdict(self.reading),
                 format=self.format,
+                columns=asdict(self.columns) if self.columns else None,
                 suffix=suffix,
                 unread=0,
                 shards=(),
@@ -449,7 +456,7 @@ def _hash_of(states: Iterable[str]) -> str:
     return hashlib.sha256("".join(states).encode(errors="surrogateescape")).hexdigest()
 
 
-def _suffix(name: str) -> str:
+def _suffix(name: str, *, columns: TableOptions | None) -> str:
     output_format = format_named(name)
     writer = output_format.writer if output_format.annotated and output_format.writes else None
     if writer is None or (writer.into_folder is not None and writer.into is open_frame):
@@ -457,4 +464,6 @@ def _suffix(name: str) -> str:
             f"the format {name} cannot hold a part of a run, which is one file of several "
             f"documents with their mentions; give one of {', '.join(PARTS)}"
         )
+    if columns is not None and writer.options is not TableOptions:
+        raise UsageError(f"columns are for the formats tsv, csv and xlsx, not for {name}")
     return output_format.suffixes[0]

@@ -16,6 +16,7 @@ from fascicle.core.files.remote import is_url
 from fascicle.core.files.remote import list_url as listed_url
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest, distinct_files, resolve_inputs
+from fascicle.formats.tables import TableOptions
 from fascicle.loading import DEFAULT_MODEL
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.folder import RunFolder
@@ -47,6 +48,7 @@ def run(  # noqa: PLR0913
     choices: Choices | None = None,
     reading: ReadRequest | None = None,
     format: str = "jsonl",  # noqa: A002
+    columns: TableOptions | None = None,
     workers: int | None = None,
     ray: str | None = None,
     resume: bool = False,
@@ -63,6 +65,7 @@ def run(  # noqa: PLR0913
         choices: about the mentions of a model, which are linked by default.
         reading: format and options of the files.
         format: of the parts.
+        columns: of the parts, if they are tables.
         workers: processes at a time; by default as many as
             `fascicle.pipeline.running.run.default_workers` says, and 1 on a cluster.
         ray: address of a Ray cluster whose machines the workers are on, see
@@ -84,7 +87,14 @@ def run(  # noqa: PLR0913
     opener = PipelineOpener(given=steps, choices=choices or LINKED_MODEL)
     _refuse_inputs(place, [*filterfalse(is_url, paths), steps, *opener.choices.paths])
     opened = Run.of(
-        paths, opener, place, reading=request, format=format, workers=workers, pool=pool
+        paths,
+        opener,
+        place,
+        reading=request,
+        format=format,
+        columns=columns,
+        workers=workers,
+        pool=pool,
     )
     return opened.do(resume=resume, update=update, progress=progress)
 
