@@ -14,6 +14,7 @@ from fascicle.core.document import Document, Link, Mention, Section
 from fascicle.errors import InputError
 from fascicle.formats import write
 from fascicle.formats.context import CONTEXT, context_of
+from fascicle.formats.row_tables import open_rows
 from fascicle.formats.tables import TableOptions
 
 TITLE = "A trial of lithium."
@@ -161,3 +162,34 @@ def test_other_formats_refuse_the_columns(
     assert "--context is for the formats csv, tsv, xlsx, not for jsonl" in capsys.readouterr().err
     assert table(tmp_path, "c.bioc.xml", "--meta", "year", code=2) == b""
     assert "--meta is for the formats csv, tsv, xlsx, not for bioc" in capsys.readouterr().err
+
+
+def test_a_cell_of_excel_is_measured_as_excel_does(tmp_path: Path) -> None:
+    """Excel counts UTF-16, and what looks like an escape of a character is written longer."""
+    openpyxl = pytest.importorskip("openpyxl")
+    for text in ("_x0041_" * 4_000, "\N{GRINNING FACE}" * 20_000):
+        mention = Mention(((0, 4),), "X")
+        document = Document(id="d", text=text, mentions=(mention,), meta={"note": f"{text}END"})
+        with pytest.raises(InputError, match="has a text of more than 32,767"):
+            write(tmp_path / "a.xlsx", [document], options=TableOptions(meta=("note",)))
+        options = TableOptions(with_context=True)
+        write(tmp_path / "b.xlsx", [document], options=options, overwrite=True)
+        (row,) = openpyxl.load_workbook(tmp_path / "b.xlsx").active.iter_rows(2, values_only=True)
+        sentence = openpyxl.utils.escape.unescape(row[10])
+        assert text.startswith(sentence)
+        assert len(sentence) >= 15_000
+        rows = [{"document": "d", "note": f"{text}END"}]
+        with open_rows(str(tmp_path / "c.xlsx"), {"note": str}, overwrite=True) as add:
+            add([rows[0]["note"]])
+        (row,) = openpyxl.load_workbook(tmp_path / "c.xlsx").active.iter_rows(2, values_only=True)
+        assert text.startswith(openpyxl.utils.escape.unescape(row[0]))
+
+
+def test_a_small_score_is_a_number_in_a_workbook(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    mentions = tuple(
+        Mention(((0, 4),), kind, score=score) for kind, score in (("X", 1e-05), ("Y", 1.0))
+    )
+    write(tmp_path / "a.xlsx", [Document(id="d", text="word", mentions=mentions)])
+    rows = list(openpyxl.load_workbook(tmp_path / "a.xlsx").active.iter_rows(2, values_only=True))
+    assert sorted(row[4] for row in rows) == [1e-05, 1.0]

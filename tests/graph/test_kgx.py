@@ -16,11 +16,13 @@ import pytest
 from tests.support.concepts import BARE, DOCUMENTS, FOXO, LITHIUM, SHORT, TREMOR, mention
 
 from fascicle import cli
-from fascicle.core.document import Document, Link
-from fascicle.errors import InputError, UsageError
+from fascicle.core.document import Document, Link, Mention, Section
+from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats import write
 from fascicle.graph import counts as counting
+from fascicle.graph.evidence import evidence_of
 from fascicle.graph.kgx import GraphTotals, document_curie, write_graph
+from fascicle.text.segment import segmenter
 
 Row = dict[str, str]
 
@@ -146,14 +148,14 @@ def _link(word: str) -> Link:
     ],
 )
 def test_prefixes_are_those_of_biolink(tmp_path: Path, ours: str, curie: str) -> None:
-    link = Link(id="x", ontology="x", curie=ours, same=(ours,))
+    link = Link(id="x", ontology="x", curie=ours, same=(ours, "umls:C9"))
     document = Document(
         id="pubmed:1", text="C1 here.", mentions=(mention(0, "C1", "Chemical", link),)
     )
     write_graph([document], tmp_path / "graph")
     nodes = rows(tmp_path / "graph", "nodes")
     assert list(nodes) == ["PMID:1", curie]
-    assert nodes[curie]["xref"] == curie
+    assert nodes[curie]["xref"] == "UMLS:C9"
     assert f"PMID:1-mentions-{curie}" in rows(tmp_path / "graph", "edges")
 
 
@@ -330,3 +332,75 @@ def test_the_command_reads_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_a_stream_without_a_title_is_named_by_its_first_line(tmp_path: Path) -> None:
     write_graph([SHORT], tmp_path / "graph")
     assert rows(tmp_path / "graph", "nodes")["PMC:22"]["name"] == "Tremor under lithium."
+
+
+def test_spellings_of_one_prefix_are_one_concept(tmp_path: Path) -> None:
+    links = [Link(id="FBgn1", ontology=name, curie=f"{name}:FBgn1") for name in ("FlyBase", "FB")]
+    text = "Wingless and wg. Wg and lithium."
+    once = mention(text.index("Wingless"), "Wingless", "Gene", links[0])
+    again = mention(text.index("wg"), "wg", "Gene", links[1], links[0])
+    other = mention(text.index("lithium"), "lithium", "Chemical", LITHIUM)
+    document = Document(id="PMID:1", text=text, mentions=(once, again, other))
+    write_graph([document], tmp_path / "graph")
+    nodes, edges = rows(tmp_path / "graph", "nodes"), rows(tmp_path / "graph", "edges")
+    assert list(nodes) == ["PMID:1", "FB:FBgn1", "MESH:D008094"]
+    assert nodes["FB:FBgn1"]["mention_count"] == "2"
+    assert sorted(edges) == ["PMID:1-mentions-FB:FBgn1", "PMID:1-mentions-MESH:D008094"]
+    assert edges["PMID:1-mentions-FB:FBgn1"]["mention_count"] == "2"
+
+
+def test_the_section_of_a_pair_is_that_of_its_first_mention(tmp_path: Path) -> None:
+    """A sentence that begins in one section and ends in another one, whatever came before it."""
+    text = "Lithium and tremor"
+    sections = (Section(0, 8, "title"), Section(8, 18, "results"))
+    both = (
+        mention(text.index("Lithium"), "Lithium", "Chemical", LITHIUM),
+        mention(text.index("tremor"), "tremor", "Disease", TREMOR),
+    )
+    crossing = Document(
+        id="PMID:1", text=text, mentions=both, sections=sections, sentences=((0, 18),)
+    )
+    alone = Document(
+        id="PMID:2", text="tremor", mentions=(mention(0, "tremor", "Disease", TREMOR),)
+    )
+    for name, documents in (("a", [crossing, alone]), ("b", [alone, crossing])):
+        write_graph(documents, tmp_path / name)
+        (pair,) = (edge for key, edge in rows(tmp_path / name, "edges").items() if "occurs" in key)
+        assert pair["sections"] == "title:1"
+
+
+def test_the_pairs_of_one_document_do_not_stay_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "Lithium causes tremor. " * 20
+    found = [
+        Mention(((at.start(), at.end()),), "X", links=(link,))
+        for words, link in (("Lithium", LITHIUM), ("tremor", TREMOR))
+        for at in re.finditer(words, text)
+    ]
+    document = Document(id="PMID:1", text=text, mentions=tuple(found))
+    monkeypatch.setattr(counting, "_WAITING", 3)
+    with counting.ConceptBase(tmp_path / "base.sqlite") as base:
+        base.add(evidence_of(document, segmenter("rules@1")))
+        assert len(base._pairs) <= 3
+        (pair,) = base.pairs()
+    assert (pair.support.count, pair.support.documents) == (20, 1)
+
+
+def test_a_full_disk_is_an_error_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite says so in words of its own; a limit of pages stands for the disk."""
+    monkeypatch.setattr(counting, "_MODE", f"{counting._MODE} PRAGMA max_page_count = 8;")
+    many = [msgspec.structs.replace(DOCUMENTS[0], id=f"PMID:{number}") for number in range(9)]
+    links = [Link(id=f"{number}", curie=f"X:{number}", ontology="X") for number in range(9_000)]
+    one = Document(
+        id="PMID:10",
+        text="a" * 9_000,
+        mentions=tuple(
+            Mention(((at, at + 1),), "X", links=(link,)) for at, link in enumerate(links)
+        ),
+    )
+    with pytest.raises(OutputError, match="cannot be written: No space left on device"):
+        write_graph([*many, one], tmp_path / "graph")
+    assert not (tmp_path / "graph").exists()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -32,10 +33,11 @@ from fascicle.formats.text_tables import TextTableOptions, documents_of_rows, ha
 
 _SHEET_STEP: Final = "xlsx"
 MAX_CELL: Final = 32_767  # characters
+_WIDEST: Final = 3  # as which a character is written at most
 _MOST_LINKS: Final = 65_530  # of a sheet, by the limits of Excel
 _OF_CONCEPTS: Final = frozenset(("links", "concept"))
 _MOST_TITLES: Final = 5  # rows above the names of the columns
-_NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
+_NUMBER: Final = re.compile(r"\d{1,15}|\d(?:\.\d+)?(?:e-\d+)?")
 _UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
 
 
@@ -134,14 +136,12 @@ class _Sheet(Rows):
     replaced, and long context cut.
     """
 
-    most = MAX_CELL
-
     def __init__(self, options: TableOptions) -> None:
         super().__init__(TSV, options)
 
     def __call__(self, document: Any, report: WriteReport) -> bytes:
         lines = super().__call__(document, report).decode()
-        if max(map(len, re.split("[\t\n]", lines))) > MAX_CELL:
+        if not all(map(_fits, re.split("[\t\n]", lines))):
             raise InputError(
                 f"document {document.id!r} has a text of more than {MAX_CELL:,} characters, "
                 "which no cell of Excel holds; write CSV instead",
@@ -150,6 +150,29 @@ class _Sheet(Rows):
         if count := len(_UNHELD.findall(lines)):
             report.lose("control-characters", document, count=count)
         return _UNHELD.sub("\ufffd", lines).encode()
+
+    def fit(self, cell: str) -> str:
+        """Returns a cell, or its beginning as far as a cell of Excel holds it."""
+        return fit_cell(cell)
+
+
+def _fits(text: str) -> bool:
+    """True if a cell of Excel holds a text: Excel counts UTF-16, in which the library writes some
+    characters, and texts such as ``_x0041_``, as several.
+    """
+    return len(text) <= MAX_CELL // _WIDEST or _length(text) <= MAX_CELL
+
+
+def _length(text: str) -> int:
+    return len(escape(text).encode("utf-16-le", "surrogatepass")) // 2
+
+
+def fit_cell(text: str) -> str:
+    """Returns a text, or its beginning as far as a cell of Excel holds it."""
+    if _fits(text):
+        return text
+    most = bisect_right(range(len(text)), MAX_CELL, key=lambda count: _length(text[:count]))
+    return text[: most - 1]
 
 
 @contextmanager

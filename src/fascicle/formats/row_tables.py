@@ -17,7 +17,7 @@ from fascicle.core.files.atomic import open_output
 from fascicle.core.files.source import suffix
 from fascicle.errors import UsageError
 from fascicle.formats.arrow import open_table
-from fascicle.formats.office import MAX_CELL, open_sheet
+from fascicle.formats.office import fit_cell, open_sheet
 from fascicle.formats.tables import CSV, TSV, PlainTable
 
 Columns = Mapping[str, type]
@@ -72,7 +72,7 @@ def _sheet(stream: BinaryIO, columns: Columns) -> Iterator[AddRow]:
     with open_sheet(stream, list(columns), title="rows") as add_values:
 
         def add(values: Sequence[Any]) -> None:
-            add_values([v[:MAX_CELL] if isinstance(v, str) else v for v in map(_one_line, values)])
+            add_values([fit_cell(v) if isinstance(v, str) else v for v in map(_one_line, values)])
 
         yield add
 

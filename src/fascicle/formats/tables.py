@@ -273,13 +273,7 @@ class TableOptions:
 
 
 class Rows:
-    """Encoder of the rows of documents, or of predictions.
-
-    Attributes:
-        most: characters of a cell of `CONTEXT`; by default all.
-    """
-
-    most: int | None = None
+    """Encoder of the rows of documents, or of predictions."""
 
     def __init__(self, table: PlainTable, options: TableOptions) -> None:
         """Creates an encoder for a kind of table; ``header`` is the first line."""
@@ -303,7 +297,11 @@ class Rows:
         if not self._options.with_context:
             return lambda mention: meta
         around = context_of(document)
-        return lambda mention: (*(cell[: self.most] for cell in around(mention)), *meta)
+        return lambda mention: (*map(self.fit, around(mention)), *meta)
+
+    def fit(self, cell: str) -> str:
+        """Returns a cell of `CONTEXT`, or what the format holds of it."""
+        return cell
 
 
 def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[WriteOne]:

@@ -119,6 +119,7 @@ class ConceptBase:
         self._add_pairs(places.values())
         if len(self._pairs) + len(self._numbers) > _WAITING:
             self._flush()
+            self._numbers.clear()
 
     def _add_concepts(self, concepts: Iterable[Sequence[ConceptMention]]) -> None:
         counts, types = [], Counter[tuple[int, str]]()
@@ -158,12 +159,13 @@ class ConceptBase:
                 is_new = (first, second) not in counted
                 counted.add((first, second))
                 self._pairs.append((first, second, *_pair_row(side, partner, is_new=is_new)))
+            if len(self._pairs) > _WAITING:
+                self._flush()
 
     def _flush(self) -> None:
         self._pairs.sort()  # rows that are near each other in the table are written together
         self._base.executemany(_ADD_PAIR, self._pairs)
         self._pairs.clear()
-        self._numbers.clear()
 
     def concepts(self) -> Iterator[ConceptCounts]:
         """Yields all concepts, in the order in which they occurred first."""
@@ -185,7 +187,7 @@ class _Side(NamedTuple):
     sources: set[str]
     facts: frozenset[str]
     probability: float
-    section: str
+    place: tuple[int, str]  # of the first one: its start, and its section
 
 
 def _side_of(occurrences: Sequence[ConceptMention]) -> _Side:
@@ -194,7 +196,7 @@ def _side_of(occurrences: Sequence[ConceptMention]) -> _Side:
         {occurrence.mention.source for occurrence in occurrences},
         frozenset().union(*(occurrence.facts for occurrence in occurrences)),
         highest_probability(occurrences),
-        occurrences[0].section,
+        min((occurrence.mention.start, occurrence.section) for occurrence in occurrences),
     )
 
 
@@ -202,7 +204,8 @@ def _pair_row(first: _Side, second: _Side, *, is_new: bool) -> tuple[Any, ...]:
     """Returns the cells of a pair in a sentence, after the numbers of the concepts."""
     sources, facts = "|".join(sorted(first.sources | second.sources)), first.facts | second.facts
     counts = (1, int(is_new), int("negated" in facts), int("uncertain" in facts))
-    return first.section, sources, *counts, min(first.probability, second.probability)
+    _, section = min(first.place, second.place)
+    return section, sources, *counts, min(first.probability, second.probability)
 
 
 def _merged(rows: Sequence[tuple[Any, ...]]) -> Support:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -60,20 +60,31 @@ class DocumentConcepts(NamedTuple):
         return concepts
 
 
-def evidence_of(document: Document, rules: Segmenter) -> DocumentConcepts:
-    """Returns the evidence in a document; NIL and ambiguous links are none.
+def evidence_of(
+    document: Document, rules: Segmenter, *, identify: Callable[[str], str] = str
+) -> DocumentConcepts:
+    """Returns the evidence in a document; NIL and ambiguous links are none, and a mention counts
+    once for each concept.
 
     Args:
         document: with links.
         rules: which cut the text outside of the sentences of the document.
+        identify: CURIE of a link -> that of the concept.
     """
     sentences = all_sentences(document, rules) or ((0, 0),) * bool(document.mentions)
     occurrences, unnamed = [], 0
+    counted: tuple[Mention | None, set[str]] = (None, set())
     for mention, link in _answers(document):
-        concept = display_identifier(link)
-        if not is_curie(concept):
+        curie = display_identifier(link)
+        if not is_curie(curie):
             unnamed += 1
             continue
+        concept = identify(curie)
+        if counted[0] is not mention:
+            counted = (mention, set())
+        if concept in counted[1]:
+            continue
+        counted[1].add(concept)
         sentence = sentence_number(sentences, mention.start)
         section = document.section_of(mention) or NO_SECTION
         probability, facts = _probability(mention, link), frozenset(facts_of(mention))

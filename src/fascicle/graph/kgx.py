@@ -133,7 +133,7 @@ def write_graph(
         edges = _open(stack, place, "edges", EDGE_COLUMNS, json_lines=json_lines)
         rules = segmenter("rules@1")
         for document in documents:
-            evidence = evidence_of(document, rules)
+            evidence = evidence_of(document, rules, identify=node_curie)
             counts.add(evidence)
             nodes(_document_node(document, prefix))
             for edge in _mention_edges(document_curie(document.id, prefix), evidence):
@@ -165,11 +165,12 @@ def _write_counts(counts: ConceptBase, nodes: _Write, edges: _Write, totals: Gra
 def _concept_node(concept: ConceptCounts, names: Sequence[str]) -> _Row:
     """Returns the node of a concept; ``names`` are the canonical names of its type."""
     category = CATEGORIES.get(names[0], _OTHER) if len(names) == 1 else _OTHER
+    same = dict.fromkeys(map(node_curie, concept.same))
     return {
-        "id": node_curie(concept.concept),
+        "id": concept.concept,
         "category": [f"biolink:{category}"],
         "name": concept.name,
-        "xref": [*map(node_curie, concept.same)],
+        "xref": [curie for curie in same if curie != concept.concept],
         "mention_count": concept.mentions,
         "sentence_count": concept.sentences,
         "document_count": concept.documents,
@@ -178,7 +179,7 @@ def _concept_node(concept: ConceptCounts, names: Sequence[str]) -> _Row:
 
 def _pair_edge(pair: PairCounts, sentences: int) -> _Row:
     support = pair.support
-    subject, other = sorted(map(node_curie, pair.concepts))
+    subject, other = sorted(pair.concepts)
     return {
         **_edge(subject, other, "occurs_together_in_literature_with"),
         "sentence_count": support.count,
@@ -228,7 +229,7 @@ def _mention_edges(document: str, evidence: DocumentConcepts) -> Iterator[_Row]:
         sentences = len({occurrence.sentence for occurrence in occurrences})
         counts = {"mention_count": support.count, "sentence_count": sentences}
         yield {
-            **_edge(document, node_curie(concept), _MENTIONS),
+            **_edge(document, concept, _MENTIONS),
             **counts,
             **_evidence(support),
         }

@@ -416,8 +416,10 @@ def write_errors(target: Path) -> Iterator[None]:
 
 def _quotes(message: str, number: int) -> bool:
     """True if a library quotes an error of the system: those in Rust its number, libxml2 its
-    name.
+    name, SQLite its own words for a full disk.
     """
+    if number == errno.ENOSPC and message == "database or disk is full":
+        return True
     return f"(os error {number})" in message or message == f"IO_{errno.errorcode[number]}"
 
 
