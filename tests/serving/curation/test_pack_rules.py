@@ -92,3 +92,28 @@ def test_a_concept_that_stayed_with_another_span_was_not_given_to_its_words(tmp_
         ("add", "CAT is fed", NEW),
         ("prefer", "CAT is fed", NEW),
     }
+
+
+def test_words_that_are_no_name_give_a_comment_and_leave_the_table_readable(
+    tmp_path: Path,
+) -> None:
+    text = "a\x01b CAT \u00ad x"
+    mentions = tuple(
+        Mention((span,), "Gene", 0.6, "names") for span in ((0, 3), (4, 7), (8, 9), (10, 11))
+    )
+    items = [msgspec.json.encode(one.key).decode() for one in mentions]
+    odd = (Link(id="1|2", ontology="OMIM", curie="OMIM:1|2"),)
+    edits = (
+        *(Edit(item=item, after=None) for item in items[:3]),
+        Edit(item=items[3], after=After(spans=((10, 11),), type="Gene", links=odd)),
+    )
+    found = apply_steps(
+        Document(id="a", text=text, mentions=mentions),
+        [Step(number=1, who="Ada", at="now", edits=edits)],
+    )
+    assert [(rule.action, rule.surface) for rule in rules([found], tmp_path)] == [
+        ("ner_off", "CAT")
+    ]
+    comments = [line for line in rules_table([found]).splitlines() if line.startswith("#")]
+    assert len(comments) == 3
+    assert all("\x01" not in line and "no rule for" in line for line in comments)

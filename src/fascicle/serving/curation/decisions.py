@@ -140,6 +140,7 @@ class Item(NamedTuple):
         verdict: what was decided.
         who: who decided last.
         number: of the step that decided last.
+        name: of one that a curator added, see `Edit`.
     """
 
     origin: Mention | None
@@ -147,6 +148,7 @@ class Item(NamedTuple):
     verdict: _Verdict = ""
     who: str = ""
     number: int = 0
+    name: str = ""
 
 
 class Decided(NamedTuple):
@@ -295,7 +297,8 @@ def _apply(items: dict[MentionKey | str, Item], edit: Edit, step: Step) -> None:
             items[key] = Item(before.origin, None, "rejected", step.who, step.number)
         return
     now = edit.after.mention
-    items[key] = Item(before.origin, now, find_verdict(before.origin, now), step.who, step.number)
+    verdict, name = find_verdict(before.origin, now), key if isinstance(key, str) else ""
+    items[key] = Item(before.origin, now, verdict, step.who, step.number, name)
 
 
 def find_verdict(origin: Mention | None, now: Mention) -> _Verdict:

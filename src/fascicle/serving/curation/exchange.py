@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from fascicle.core.document import GOLD, Document
-from fascicle.core.mention import Mention, MentionKey
+from fascicle.core.mention import Mention, MentionKey, display_identifier
 from fascicle.core.wording import plural
+from fascicle.errors import FormatError, Place, one_line
 from fascicle.serving.curation.decisions import (
     ADDED,
     After,
@@ -22,11 +23,12 @@ from fascicle.serving.curation.decisions import (
     Item,
     apply_steps,
     check_type,
+    rule_row,
 )
 from fascicle.serving.curation.store import GivenStep, Kept, Store
 from fascicle.serving.curation.versions import REVIEWED, Versions
 from fascicle.settings.serving import Project
-from fascicle.terms.curation import CurationRule, format_rules
+from fascicle.terms.curation import CurationRule, format_rules, make_rule
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,8 +51,9 @@ def import_gold(
     """Adds documents, and decides about their mentions according to their gold; without gold,
     nothing is decided.
 
-    Mentions of other sources that gold has too are accepted, all others are rejected, and the rest
-    of the gold is added. Importing the same file again changes nothing.
+    Mentions of other sources that gold has too are accepted, all others are rejected, also those
+    that curators added, and the rest of the gold is added: the gold of the document is then that
+    of the file. Importing the same file again changes nothing.
 
     Args:
         store: of decisions.
@@ -60,24 +63,44 @@ def import_gold(
 
     Raises:
         ConflictError: a document has the id of another text; then none is taken.
-        ValueError: a document or a mention that cannot be curated; then none is taken.
+        ValueError: a document or a mention that cannot be curated, or a document with gold that
+            occurs twice; then none is taken.
     """
-    for mention in (mention for document in documents for mention in document.layer(GOLD)):
-        check_type(mention.type)
+    _check(documents)
     without = [
         document.having(mentions=tuple(m for m in document.mentions if m.source != GOLD))
         for document in documents
     ]
     count = 0
-    for document, record in zip(documents, store.add(without, who), strict=True):
-        gold = document.layer(GOLD)
-        now, version = _now(record, project)
-        edits = _edits(now, gold) if gold else []
-        if edits:
-            step = _step(version, edits, who, version=None if project is None else REVIEWED)
-            store.save(step, lambda record, new: _now(record, project)[1])
-            count += len(edits)
+    with store.writing():
+        for document, record in zip(documents, store.add(without, who), strict=True):
+            gold = document.layer(GOLD)
+            now, version = _now(record, project)
+            edits = _edits(now, gold) if gold else []
+            if edits:
+                step = _step(version, edits, who, version=None if project is None else REVIEWED)
+                store.save(step, lambda record, new: _now(record, project)[1])
+                count += len(edits)
     return Imported(documents=len(documents), decisions=count)
+
+
+def _check(documents: list[Document]) -> None:
+    """Raises an error for gold that cannot be curated.
+
+    Raises:
+        ValueError: with a sentence for users.
+    """
+    ids: set[str] = set()
+    for document in documents:
+        gold = document.layer(GOLD)
+        for mention in gold:
+            check_type(mention.type)
+        if gold and document.id in ids:
+            raise ValueError(
+                f"a document {document.id[:200]!r} with gold occurs twice; put its gold together, "
+                "or give one another id"
+            )
+        ids.add(document.id)
 
 
 def _now(record: Kept, project: Project | None) -> tuple[Decided, Kept]:
@@ -102,10 +125,19 @@ def _step(record: Kept, edits: list[Edit], who: str, *, version: str | None) -> 
 
 
 def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
-    """Returns the edits that make the gold of a document equal to the given gold."""
+    """Returns the edits that make the gold of a document equal to that of a file."""
     gold_by_key = {mention.key: mention for mention in gold}
-    edits, covered = _edits_of_models(now, gold_by_key)
-    covered |= {item.now.key for item in now.items if item.origin is None and item.now is not None}
+    before = {mention.key: mention for mention in now.gold}
+    edits: list[Edit] = []
+    covered: set[MentionKey] = set()
+    for item in now.items:
+        mention = _counterpart(item, gold_by_key)
+        if mention is not None:
+            covered.add(mention.key)
+            if not _is_settled(item, mention, before):
+                edits.append(Edit(item=_item(item), after=_after(item, mention)))
+        elif item.verdict != "rejected":
+            edits.append(Edit(item=_item(item), after=None))
     edits += [
         Edit(item=_name(mention), after=After.of(mention))
         for key, mention in gold_by_key.items()
@@ -114,32 +146,42 @@ def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
     return edits
 
 
-def _edits_of_models(
-    now: Decided, gold_by_key: Mapping[MentionKey, Mention]
-) -> tuple[list[Edit], set[MentionKey]]:
-    """Returns the edits of mentions of models, and the keys of the gold that these mentions are.
-
-    A mention that a curator added stays, unless it is in the file too.
-    """
-    edits: list[Edit] = []
-    covered: set[MentionKey] = set()
-    for item in now.items:
-        if item.origin is None:
-            continue
-        key = (GOLD, item.origin.type, item.origin.spans)
-        if (counterpart := gold_by_key.get(key)) is not None:
-            covered.add(key)
-            if item.now is None or item.now.links != counterpart.links:
-                edits.append(Edit(item=_item(item.origin), after=After.of(counterpart)))
-        elif item.now is not None and item.now.key in gold_by_key:
-            covered.add(item.now.key)
-        elif item.verdict != "rejected":
-            edits.append(Edit(item=_item(item.origin), after=None))
-    return edits, covered
+def _counterpart(item: Item, gold: Mapping[MentionKey, Mention]) -> Mention | None:
+    """Returns the gold in the place of an item as it is now, or else as its model has it."""
+    keys = [item.now.key] if item.now is not None else []
+    if item.origin is not None:
+        keys.append((GOLD, item.origin.type, item.origin.spans))
+    return next((gold[key] for key in keys if key in gold), None)
 
 
-def _item(mention: Mention) -> str:
-    return msgspec.json.encode(mention.key).decode()
+def _is_settled(item: Item, mention: Mention, before: Mapping[MentionKey, Mention]) -> bool:
+    """Returns whether an item needs no edit for the gold to have a mention."""
+    current = before.get(mention.key)
+    if item.now is None:  # else another layer has the mention
+        return item.verdict == "rejected" and current is not None
+    return (
+        item.now.key == mention.key
+        and current is not None
+        and _concept_names(current) == _concept_names(mention)
+        and sorted(current.attributes) == sorted(mention.attributes)
+    )
+
+
+def _after(item: Item, mention: Mention) -> After:
+    """Returns a mention as an edit; what only the item knows about the same concepts stays."""
+    after, current = After.of(mention), item.now or item.origin
+    if current is None or _concept_names(current) != _concept_names(mention):
+        return after
+    return msgspec.structs.replace(after, links=current.links)
+
+
+def _concept_names(mention: Mention) -> list[tuple[bool, str]]:
+    """Returns the concepts of a mention in the words that all formats have for them."""
+    return [(link.nil, display_identifier(link)) for link in mention.links]
+
+
+def _item(item: Item) -> str:
+    return item.name if item.origin is None else msgspec.json.encode(item.origin.key).decode()
 
 
 def _name(mention: Mention) -> str:
@@ -193,9 +235,25 @@ def rules_table(decided: Iterable[Decided]) -> str:
     differing: list[str] = []
     for surface, counts in sorted(evidence.items()):
         surface_rules, comments = _rules(surface, counts)
-        rules += surface_rules
-        differing += comments
+        readable, faults = _check_rules(surface_rules)
+        rules += readable
+        differing += [*comments, *faults]
     return format_rules(rules) + "".join(f"# {line}\n" for line in differing)
+
+
+def _check_rules(rules: Iterable[CurationRule]) -> tuple[list[CurationRule], list[str]]:
+    """Returns the rules that a table can hold, and comments on the others, which would make it
+    unreadable.
+    """
+    readable: list[CurationRule] = []
+    faults: dict[str, None] = {}
+    for rule in rules:
+        place = Place("", shown=one_line(rule.surface) or "''")
+        try:
+            readable.append(make_rule(rule_row(rule), place))
+        except FormatError as error:
+            faults[f"no rule for {error}"] = None
+    return readable, list(faults)
 
 
 def _count(evidence: defaultdict[str, _Evidence], item: Item, text: str) -> None:
@@ -226,9 +284,10 @@ def _concepts(mention: Mention) -> frozenset[str]:
 def _rules(surface: str, counts: _Evidence) -> tuple[list[CurationRule], list[str]]:
     """Returns the rules for a surface, and comments that explain missing rules."""
     by = f"by {', '.join(' '.join(name.split()) for name in sorted(counts.who))}"
+    shown = one_line(surface)
     if counts.rejected and counts.accepted:
         return [], [
-            f"{surface}: no rule, for it was rejected {counts.rejected} and kept {counts.accepted} "
+            f"{shown}: no rule, for it was rejected {counts.rejected} and kept {counts.accepted} "
             f"times, {by}"
         ]
     if counts.rejected:
@@ -249,7 +308,7 @@ def _rules(surface: str, counts: _Evidence) -> tuple[list[CurationRule], list[st
             f"{concept} {count} times"
             for concept, count in sorted((counts.added + counts.stayed).items())
         )
-        return rules, [f"{surface}: no concept preferred, for it means {concepts}, {by}"]
+        return rules, [f"{shown}: no concept preferred, for it means {concepts}, {by}"]
     for concept, count in counts.added.items():
         note = f"given {plural(count, 'time')}, {by}"
         rules += [

@@ -156,8 +156,9 @@ class Store:
                 self._held.close()
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Opens a transaction: all or nothing; it is on the disk when the block ends.
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Opens a transaction, or goes on with that of an outer block: all or nothing; it is on
+        the disk when the block ends.
 
         Raises:
             DamagedError: the file is damaged; what is written into such a file may be lost.
@@ -169,6 +170,10 @@ class Store:
                 "fascicle curation repair writes what is intact into a new file"
             )
         with self._lock:
+            is_inner = self._connection.in_transaction
+            if is_inner:
+                yield self._connection
+                return
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -196,7 +201,7 @@ class Store:
                     f"a document has an id of {len(new.id):,} characters; give it one of 1 to "
                     f"{_MOST_ID:,}"
                 )
-        with self._writing() as connection:
+        with self.writing() as connection:
             for document in documents:
                 digest = hashlib.sha256(document.text.encode()).hexdigest()
                 row = connection.execute(
@@ -322,7 +327,7 @@ class Store:
                 to another step.
             ValueError: the step does not apply to the document.
         """
-        with self._writing() as connection:
+        with self.writing() as connection:
             record = self._about(new)
             content = _content_of(new)
             if (saved := self._saved(new.id)) is not None:
