@@ -69,6 +69,39 @@ def test_sentences(tmp_path: Path) -> None:
     assert [one.text for one in found] == ["IL-2"]
 
 
+def test_passages_that_touch_stand_one_blank_apart(tmp_path: Path) -> None:
+    # as bioconverters 4.1.1 writes the title, the paragraphs and the items of lists of an article
+    title = {"offset": 0, "text": "On gout", "annotations": [annotation([(3, 4)], "gout")]}
+    body = {
+        "offset": 7,
+        "text": "Lithium helped.",
+        "annotations": [annotation([(7, 7)], "Lithium")],
+    }
+    found = of(tmp_path, title, body)
+    assert found.text == "On gout Lithium helped."
+    assert [one.text for one in found] == ["gout", "Lithium"]
+    assert [event.code for event in found.events] == ["offsets-moved"]
+
+
+def test_passages_that_touch_stay_if_a_blank_or_a_mention_is_at_the_border(tmp_path: Path) -> None:
+    title = {"offset": 0, "text": "On gout\n"}
+    assert of(tmp_path, title, {"offset": 8, "text": "Fever."}).text == "On gout\nFever."
+    body = {"offset": 7, "text": "y pain.", "annotations": [annotation([(3, 5)], "gouty")]}
+    found = of(tmp_path, {"offset": 0, "text": "On gout"}, body)
+    assert (found.text, [one.text for one in found]) == ("On gouty pain.", ["gouty"])
+
+
+@pytest.mark.parametrize("name", ["a.bioc.xml", "a.bioc.json", "a.pubtator3.json"])
+@pytest.mark.parametrize("sections", [((0, 2), (2, 4)), ((0, 2),), ((1, 3),)])
+def test_sections_that_touch_come_back(
+    tmp_path: Path, name: str, sections: Sequence[tuple[int, int]]
+) -> None:
+    one = Document(id="1", text="abcd", sections=tuple(Section(*at, "intro") for at in sections))
+    write(tmp_path / name, [one])
+    (found,) = read(tmp_path / name)
+    assert (found.text, found.sections) == (one.text, one.sections)
+
+
 @pytest.mark.parametrize(("codec", "size"), [("utf-8", 1), ("utf-16-le", 2)])
 def test_offsets_in_other_units(tmp_path: Path, codec: str, size: int) -> None:
     second = "β😀β gene"

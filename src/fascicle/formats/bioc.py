@@ -6,7 +6,9 @@ processing, Database 2013, bat064. The document type is at https://bioc.sourcefo
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -89,10 +91,10 @@ def from_entry(entry: BiocDocument, *, at: Place) -> Document:
     """Makes a document from a BioC entry.
 
     Its text is that of the passages at their offsets, with blanks between them. If that is
-    impossible, or if the texts of annotations show that offsets count bytes or UTF-16 units,
-    passages are joined by one blank, and the offsets are converted (``offsets-moved``). If these
-    texts show that offsets restart in each passage or sentence, the offset of the passage or
-    sentence is added (``offsets-of-passages``).
+    impossible, if passages touch, or if the texts of annotations show that offsets count bytes or
+    UTF-16 units, passages are joined by one blank, and the offsets are converted
+    (``offsets-moved``). If these texts show that offsets restart in each passage or sentence, the
+    offset of the passage or sentence is added (``offsets-of-passages``).
 
     Args:
         entry: as it was read.
@@ -114,7 +116,11 @@ def _make_document(identifier: str, entry: BiocDocument) -> Document:
     pieces, ranges = _pieces(entry.passages)
     candidates = list(_candidates(entry, pieces, ranges))
     counting = _detect_counting(candidates)
-    moved = counting.unit != CODE_POINTS or not _is_exact(pieces)
+    moved = (
+        counting.unit != CODE_POINTS
+        or not _is_exact(pieces)
+        or _are_joined([[pieces[at] for at in own] for own in ranges], candidates)
+    )
     collector = MentionCollector(_join(pieces, moved=moved), step=STEP)
 
     events = list(_left_out(entry))
@@ -248,6 +254,30 @@ def _is_exact(pieces: Sequence[_Piece]) -> bool:
     gaps = [piece.offset - end for piece, end in zip(pieces, ends, strict=False)]
     return all(gap >= 0 for gap in gaps) and sum(gaps) <= _MOST_BLANKS + sum(
         len(piece.text) for piece in pieces
+    )
+
+
+def _are_joined(passages: Iterable[list[_Piece]], candidates: Iterable[_Candidate]) -> bool:
+    """True if two passages touch, and no annotation continues over their border."""
+    texts = [[piece for piece in pieces if piece.text] for pieces in passages]
+    borders = [
+        after[0].offset
+        for before, after in pairwise(filter(None, texts))
+        if after[0].infons.get(BLANKS) != ""
+        and touch(before[-1].offset, before[-1].text, after[0].offset, after[0].text)
+    ]
+    return bool(borders) and not any(
+        bisect_right(borders, location.offset)
+        < bisect_left(borders, location.offset + location.length)
+        for candidate in candidates
+        for location in candidate.annotation.locations
+    )
+
+
+def touch(offset: int, text: str, next_offset: int, next_text: str) -> bool:
+    """True if two texts stand side by side without a blank at their border."""
+    return offset + len(text) == next_offset and not (
+        text[-1:].isspace() or next_text[:1].isspace()
     )
 
 

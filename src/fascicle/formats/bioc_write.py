@@ -5,13 +5,22 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from msgspec.structs import replace
 
 from fascicle.core.document import Document, Mention, MentionKey, Section
 from fascicle.core.mention import link_text, parse_link
-from fascicle.formats.bioc import BETWEEN, BLANKS, IDENTIFIER, SECTION, VOCABULARY, read_links
+from fascicle.formats.bioc import (
+    BETWEEN,
+    BLANKS,
+    IDENTIFIER,
+    SECTION,
+    VOCABULARY,
+    read_links,
+    touch,
+)
 from fascicle.formats.bioc_records import (
     CONTROLS,
     TYPE,
@@ -45,7 +54,7 @@ def to_entry(
     two sections.
 
     Text of blanks only between two sections is in no passage; unless it is a single blank, it is
-    kept in the infon ``blanks-before`` of the next passage.
+    kept in the infon ``blanks-before`` of the next passage. The infon is empty if passages touch.
 
     Args:
         document: what is to be written.
@@ -93,6 +102,9 @@ class _EntryMaker:
             passages.append(BiocPassage(offset=section.start, text=content, infons=infons))
         if end < len(text) or not passages:
             passages.append(BiocPassage(offset=end, text=text[end:]))
+        for before, after in pairwise(passages):
+            if touch(before.offset, before.text or "", after.offset, after.text or ""):
+                after.infons[BLANKS] = ""
         return passages
 
     def _section_infons(self, section: Section) -> dict[str, str]:
