@@ -17,6 +17,7 @@ from fascicle.linking.asking import (
 )
 from fascicle.linking.induced import _INDUCED, _inducing
 from fascicle.linking.parts import name_readings
+from fascicle.linking.spellings import as_looked_up
 from fascicle.terms.abbreviations.pairs import Pairs
 
 _SEPARATE = [
@@ -150,6 +151,31 @@ def test_other_spellings_are_asked_for_behind_the_own_one(
 )
 def test_letters_that_are_no_greek_ones_stay(words: str, kind: str) -> None:
     assert asked(words, kind) == (LookupString(words),)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("IL-1ß", "IL-1β"),
+        ("TGFß1", "TGFβ1"),
+        ("17ß-estradiol", "17β-estradiol"),
+        ("amyloid-ß", "amyloid-β"),
+        ("ß-thalassaemia", "β-thalassaemia"),
+        ("IFN-ɣ", "IFN-γ"),
+        ("Größe", "Größe"),
+        ("Weiß", "Weiß"),
+        ("Fuß", "Fuß"),
+        ("thrombo-\ncytopenia", "thrombo-cytopenia"),
+        ("cyclo-\n  sporine A", "cyclo-sporine A"),
+        ("interleu-\nkin-6", "interleu-kin-6"),
+        ("small-\ncell lung cancer", "small-cell lung cancer"),
+        ("non-\nHodgkin lymphoma", "non- Hodgkin lymphoma"),
+        ("alpha-\nand beta-thalassemia", "alpha- and beta-thalassemia"),
+        ("breast\ncancer", "breast cancer"),
+    ],
+)
+def test_letters_and_hyphens_that_stand_for_others(words: str, name: str) -> None:
+    assert as_looked_up(words) == name
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,50 @@ def test_raised_text_in_brackets_belongs_to_the_name(
     assert answer(f"We measured {name} in human patients.", name, kind) == curie
 
 
+# A sharp s of German for a Greek letter, and words that the end of a line divides.
+@SHIPPED
+@pytest.mark.parametrize(
+    ("name", "kind", "curie"),
+    [
+        ("IL-1ß", "Gene", "NCBIGene:3553"),
+        ("TGF-ß1", "Gene", "NCBIGene:7040"),
+        ("ß-actin", "Gene", "NCBIGene:60"),
+        ("IFN-ɣ", "Gene", "NCBIGene:3458"),
+        ("17ß-estradiol", "Chemical", "MESH:D004958"),
+        ("ß-carotene", "Chemical", "MESH:D019207"),
+        ("amyloid-ß", "Gene", "NCBIGene:351"),
+        ("ß2-microglobulin", "Gene", "NCBIGene:567"),
+        ("ß-thalassaemia", "Disease", "MESH:D017086"),
+        ("thrombo-\ncytopenia", "Disease", "MESH:D013921"),
+        ("hydro-\nchlorothiazide", "Chemical", "MESH:D006852"),
+        ("hyper-\ntension", "Disease", "MESH:D006973"),
+        ("osteo-\nporosis", "Disease", "MESH:D010024"),
+        ("hypo-\nglycemia", "Disease", "MESH:D007003"),
+        ("dexa-\nmethasone", "Chemical", "MESH:D003907"),
+        ("cyclo-\nsporine A", "Chemical", "MESH:D016572"),
+        ("interleu-\nkin-6", "Gene", "NCBIGene:3569"),
+        ("non-\nHodgkin lymphoma", "Disease", "MESH:D008228"),
+        ("beta-\ncatenin", "Gene", "NCBIGene:1499"),
+        ("T-\ncell lymphoma", "Disease", "MESH:D016399"),
+        ("small-\ncell lung cancer", "Disease", "MESH:D055752"),
+        ("insulin-\ndependent diabetes", "Disease", "MESH:D003922"),
+    ],
+)
+def test_letters_and_line_ends_hide_no_name(
+    found: LinkerWithPacks, name: str, kind: str, curie: str
+) -> None:
+    assert answer(f"We studied {name} in human patients.", name, kind) == curie
+
+
+@SHIPPED
+def test_the_long_form_of_a_pair_is_read_so_too() -> None:
+    text = (
+        "Human transforming growth factor-ß1 (TGF-ß1) and hyper-\ntension (HPN). HPN, TGF-ß1 rose"
+    )
+    assert answer(text, "HPN", "Disease") == "MESH:D006973"
+    assert answer(text, "TGF-ß1", "Gene") == "NCBIGene:7040"
+
+
 # Everyday names; the concepts are those of the vocabulary's own heading or record.
 @SHIPPED
 @pytest.mark.parametrize(

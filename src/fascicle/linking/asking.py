@@ -12,6 +12,7 @@ from fascicle.core.mention import Fragments, Mention
 from fascicle.linking.induced import INDUCIBLE, Causes, causes_in, induced_names
 from fascicle.linking.parts import name_readings, with_stem
 from fascicle.linking.spellings import (
+    as_looked_up,
     other_names,
     other_spellings,
     shorter_names,
@@ -136,6 +137,7 @@ def _group(document: Document, mentions: Sequence[Mention]) -> Iterable[_Group]:
         if kind == _GENE and spans[0][0]:
             surface = with_stem(document.text, spans[0][0], surface)
         pair, place = pairs.of(surface, *spans) if has_pairs else (None, spans[0][0])
+        surface = as_looked_up(surface)
         query = make_query(surface, kind) if pair is None else make_pair_query(pair, kind)
         same = (kind, surface, id(query), mention.links, mention.score is None)
         group = groups.setdefault(same, _Group(kind, surface, query, [], []))
@@ -204,9 +206,11 @@ def make_pair_query(pair: Pair, kind: str) -> Query:
         kind: type of the mention.
     """
     short = dict.fromkeys(
-        string._replace(way="short") for form in pair.shorts for string in _own_strings(form, kind)
+        string._replace(way="short")
+        for form in map(as_looked_up, pair.shorts)
+        for string in _own_strings(form, kind)
     )
-    return make_query(pair.long, kind)._replace(
+    return make_query(as_looked_up(pair.long), kind)._replace(
         short=tuple(short), distinctive=all(map(is_distinctive, pair.shorts))
     )
 

@@ -51,8 +51,9 @@ _DRUGS: Final = re.compile(r"(?i)(.*\w) (?:agent|compound|drug|medication|medici
 _OF: Final = re.compile(r"([^\s,]+) of (?:the )?([^,]+)")  # cirrhosis of the liver
 # a hyphen between two parts of a word
 _JOINT: Final = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{3})")
-
-
+# Letters that stand for others: the sharp s of German where no small letter of German is before it
+_OTHER_LETTERS: Final = ((re.compile("(?<![a-zäöüß])ß"), "β"), (re.compile("ɣ"), "γ"))
+_DIVIDED: Final = re.compile(r"(?<=[^\W\d_][-‐]) (?=[a-z])(?!(?:and|or|to)\b)")
 # Lowered or raised text as MEDLINE wrote it: H(2)O(2), 5-HT(1A), GABA(A) receptor, Cl(-)
 _LOWERED: Final = re.compile(
     r"(?<=[^\W_])\((\d{1,2}[A-Za-z]{0,2}|[A-Z]|\d?[+-]|alpha|beta|gamma)\)"
@@ -91,6 +92,16 @@ def _formula() -> re.Pattern[str]:
 def _species() -> re.Pattern[str]:
     """Returns the pattern of a species before the name of a gene."""
     return re.compile(rf"((?ai:{either(lexicon('species')['genes']['before'])}))\s+(?=\S)")
+
+
+def as_looked_up(words: str) -> str:
+    """Returns a name in one line: ``IL-1β`` for ``IL-1ß``, ``hyper-tension`` for one that the end
+    of a line divides.
+    """
+    name = _DIVIDED.sub("", " ".join(words.split()))
+    for pattern, letter in _OTHER_LETTERS if not name.isascii() else ():
+        name = pattern.sub(letter, name)
+    return name
 
 
 def without_tail(surface: str, kind: str) -> str:
