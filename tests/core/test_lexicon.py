@@ -12,6 +12,7 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.core.lexicon import FOLDER, either, lexicon, taxa
+from fascicle.linking.pathogens import pathogen_in
 from fascicle.linking.species import Species, words_for_species
 from fascicle.linking.spellings import other_names, other_spellings, without_species
 from fascicle.runtime.decoding.formulas import find_formulas
@@ -27,7 +28,7 @@ def examples(name: str, table: str) -> list[tuple[str, object]]:
 def test_every_file_has_examples() -> None:
     names = {path.stem for path in FOLDER.glob("*.toml")}
     assert names == {
-        "assertion-en", "chemistry", "diseases", "languages", "qualities", "species"
+        "assertion-en", "chemistry", "diseases", "languages", "pathogens", "qualities", "species"
     }  # fmt: skip
     for name in names - {"assertion-en"}:  # its groups of cues have examples of their own
         assert lexicon(name)["examples"]
@@ -57,6 +58,11 @@ def test_species_of_texts(text: str, taxon: object) -> None:
 @pytest.mark.parametrize(("name", "other"), examples("species", "genes"))
 def test_species_before_genes(name: str, other: object) -> None:
     assert other in [list(answer) for answer in without_species(name)]
+
+
+@pytest.mark.parametrize(("text", "proteins"), examples("pathogens", "texts"))
+def test_proteins_of_pathogens(text: str, proteins: object) -> None:
+    assert [word for word in re.findall(r"[\w-]+", text) if pathogen_in(text, word)] == proteins
 
 
 def test_a_model_may_state_each_language_of_the_file() -> None:

@@ -11,6 +11,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Fragments, Mention
 from fascicle.linking.induced import INDUCIBLE, Causes, causes_in, induced_names
 from fascicle.linking.parts import name_readings, with_stem
+from fascicle.linking.pathogens import pathogen_in
 from fascicle.linking.spellings import (
     as_looked_up,
     other_names,
@@ -139,11 +140,19 @@ def _group(document: Document, mentions: Sequence[Mention]) -> Iterable[_Group]:
         pair, place = pairs.of(surface, *spans) if has_pairs else (None, spans[0][0])
         surface = as_looked_up(surface)
         query = make_query(surface, kind) if pair is None else make_pair_query(pair, kind)
+        if kind == _GENE and pair is None and (pathogen := pathogen_in(document.text, surface)):
+            query = _whole_query(f"{pathogen} {surface}")
         same = (kind, surface, id(query), mention.links, mention.score is None)
         group = groups.setdefault(same, _Group(kind, surface, query, [], []))
         group.numbers.append(number)
         group.places.append(place)
     return groups.values()
+
+
+@lru_cache(maxsize=1 << 10)
+def _whole_query(name: str) -> Query:
+    """Returns the query for a name that means nothing without its first words."""
+    return Query(name, (LookupString(name),))
 
 
 def _induced_queries(query: Query, causes: Causes) -> Iterator[Query]:
