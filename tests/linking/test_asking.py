@@ -136,6 +136,14 @@ def test_species_in_names_of_genes() -> None:
         ("tumor necrosis factor (TNF)-a", "Gene", "tumor necrosis factor-alpha"),
         ("Von Hippel-Lindau (VHL) disease", "Disease", "Von Hippel-Lindau disease"),
         ("human immunodeficiency virus type 1", "Species", "human immunodeficiency virus 1"),
+        ("Thrombocytopaenia", "Disease", "Thrombocytopenia"),
+        ("neutropaenias", "Disease", "neutropenias"),
+        ("periventricular leucomalacia", "Disease", "periventricular leukomalacia"),
+        ("varicocoeles", "Disease", "varicoceles"),
+        ("thyrotrophin", "Gene", "thyrotropin"),
+        ("chorionic gonadotrophin", "Chemical", "chorionic gonadotropin"),
+        ("haem oxygenase-1", "Gene", "heme oxygenase-1"),
+        ("caeruloplasmin", "Gene", "ceruloplasmin"),
     ],
 )
 def test_other_spellings_are_asked_for_behind_the_own_one(
@@ -147,9 +155,14 @@ def test_other_spellings_are_asked_for_behind_the_own_one(
 
 @pytest.mark.parametrize(
     ("words", "kind"),
-    [("vitamin A", "Chemical"), ("a-b", "Gene"), ("p-a", "Gene"), ("b-1", "Gene")],
+    [
+        *(("vitamin A", "Chemical"), ("a-b", "Gene"), ("p-a", "Gene"), ("b-1", "Gene")),
+        *(("neurotrophin-3", "Gene"), ("utrophin", "Gene"), ("haemopexin", "Gene")),
+        *(("leucovorin", "Chemical"), ("leucine", "Chemical"), ("leucopenia", "Disease")),
+        *(("leucoplakia", "Disease"), ("coeliac disease", "Disease")),
+    ],
 )
-def test_letters_that_are_no_greek_ones_stay(words: str, kind: str) -> None:
+def test_letters_that_belong_to_a_name_stay(words: str, kind: str) -> None:
     assert asked(words, kind) == (LookupString(words),)
 
 

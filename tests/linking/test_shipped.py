@@ -228,7 +228,7 @@ def test_raised_text_in_brackets_belongs_to_the_name(
     assert answer(f"We measured {name} in human patients.", name, kind) == curie
 
 
-# A sharp s of German for a Greek letter, and words that the end of a line divides.
+# A sharp s of German for a Greek letter, words that the end of a line divides, British spellings.
 @SHIPPED
 @pytest.mark.parametrize(
     ("name", "kind", "curie"),
@@ -255,11 +255,17 @@ def test_raised_text_in_brackets_belongs_to_the_name(
         ("T-\ncell lymphoma", "Disease", "MESH:D016399"),
         ("small-\ncell lung cancer", "Disease", "MESH:D055752"),
         ("insulin-\ndependent diabetes", "Disease", "MESH:D003922"),
+        ("Thrombocytopaenia", "Disease", "MESH:D013921"),
+        ("leucoencephalopathy", "Disease", "MESH:D056784"),
+        ("varicocoeles", "Disease", "MESH:D014646"),
+        ("thyrotrophin", "Gene", "NCBIGene:7252"),
+        ("haem oxygenase-1", "Gene", "NCBIGene:3162"),
+        ("caeruloplasmin", "Gene", "NCBIGene:1356"),
+        ("neurotrophin-3", "Gene", "NCBIGene:4908"),
+        ("chorionic gonadotrophin", "Chemical", "MESH:D006063"),
     ],
 )
-def test_letters_and_line_ends_hide_no_name(
-    found: LinkerWithPacks, name: str, kind: str, curie: str
-) -> None:
+def test_spellings_hide_no_name(found: LinkerWithPacks, name: str, kind: str, curie: str) -> None:
     assert answer(f"We studied {name} in human patients.", name, kind) == curie
 
 

@@ -31,7 +31,8 @@ _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         "Species": re.compile(r"\s+(?:strains?|spp?\.?|isolates?)$"),
     }
 )
-# Other spellings of names, by type.
+_HORMONE: Final = (re.compile(r"(?:(?<=[cdt]o)|(?<=yro))troph(?=ins?\b)"), "trop")
+# Other spellings of names, by type; those of Britain that the keys of names keep apart too.
 _SPELLINGS: Final[Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]] = MappingProxyType(
     {
         _GENE: (
@@ -39,10 +40,18 @@ _SPELLINGS: Final[Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]] = Mappi
             (re.compile(r"(?<=[^\W\d]{2}-)b(?=\d{0,2}$)|(?<=-1)b$|^b(?=-[a-z]{4})"), "beta"),
             (re.compile(r"(?<=[^\W\d]{2}-)g(?=\d{0,2}$)|^g(?=-[a-z]{4})"), "gamma"),
             (re.compile(r"(?<=^[A-Z])-(?=[A-Z]{2,}$)"), ""),  # M-CSF
+            _HORMONE,
+            (re.compile(r"^[Hh]aem(?=[ -])"), "heme"),
+            (re.compile("^[Cc]aerulo"), "cerulo"),
         ),
         _CHEMICAL: (
             (re.compile(r"^a(?=-[a-z]{4})"), "alpha"),
             (re.compile(r"^b(?=-[a-z]{4})"), "beta"),
+            _HORMONE,
+        ),
+        _DISEASE: (
+            (re.compile(r"(?<=p)ae(?=ni(?:as?|cs?)\b)|(?<=c)oe(?=les?\b)"), "e"),
+            (re.compile(r"(?<=\b[Ll]eu)c(?=o[demnr])"), "k"),
         ),
         "Species": ((re.compile(r" type(?= \d+$)"), ""),),
     }
