@@ -38,7 +38,8 @@ class CueGroup(Settings, frozen=True, kw_only=True):
         until: what ends the scope: ``"phrase"``: both lists of `CueEnds`; ``"clause"``: its list
             ``clause``; ``"sentence"``: only the end of the sentence.
         reach: number of words between a cue, or a separator of a list, and the mention.
-        lists: whether a cue holds for a list; if not, it holds for the nearest mention alone.
+        lists: whether a cue holds for a list; if not, it holds for the nearest mention alone,
+            up to a comma.
         opens: whether the cue opens a clause, which a comma ends if the cue begins the sentence.
         types: of the mentions that the cues hold for; all by default.
         examples: sentences with mentions between ``[[`` and ``]]``, all of which have the fact.

@@ -296,7 +296,7 @@ class AssertionRules:
             return False
 
         words = sentence.words[first:last]
-        if group.opens and match.first == 0 and "," in words:
+        if "," in words and (not group.lists or (group.opens and match.first == 0)):
             return False
         if (
             group.until == "phrase"
