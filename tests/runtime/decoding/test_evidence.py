@@ -42,6 +42,10 @@ PACK = {
     "C. difficile": "Species",
     "measles": "Disease",
     "schistosomiasis": "Disease",
+    **dict.fromkeys(
+        ("alteplase", "filgrastim", "epoetin alfa", "interferon beta-1a", "Idursulfase"), "Chemical"
+    ),
+    **dict.fromkeys(("trypsin", "Alcohol"), "Chemical"),
 }
 
 
@@ -179,6 +183,26 @@ def test_a_name_has_its_type_in_the_pack(text: str, name: str, kind: str, expect
 def test_a_name_that_has_both_types_keeps_its_own() -> None:
     names = [("strabismus", "Chemical"), ("strabismus", "Disease")]
     assert found("She has strabismus.", *names) == [("strabismus", "Disease")]
+
+
+@pytest.mark.parametrize("kind", ["Gene", "Disease"])
+def test_a_biotechnological_drug_is_a_chemical(kind: str) -> None:
+    names = ["alteplase", "filgrastim", "epoetin alfa", "interferon beta-1a", "Idursulfase"]
+    text = f"of {', '.join(names)}."
+    assert found(text, *((name, kind) for name in names)) == [(name, "Chemical") for name in names]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("trypsin", "Gene"),  # of a protein too, though the pack has the chemical alone
+        ("Alcohol", "Disease"),
+        ("reteplase", "Gene"),  # unknown
+        ("interferon beta", "Gene"),
+    ],
+)
+def test_other_genes_and_diseases_stay(name: str, kind: str) -> None:
+    assert found(f"of {name} in", (name, kind)) == [(name, kind)]
 
 
 def test_an_event_counts_the_types_that_change() -> None:

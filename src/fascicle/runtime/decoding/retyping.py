@@ -19,6 +19,12 @@ _ANATOMY: Final = "Anatomy"
 _GENE: Final = "Gene"  # genes are named by words too: for, no
 _WORDS: Final = re.compile(r"(?=.{4}).*[a-z]{3}.*")  # no symbol and no short form
 _DISEASES: Final = re.compile(r"[A-Za-z' -]*(?:itis|[oi]asis|os[ie]s|a?emia|oma|pathy|trophy|uria)")
+# stems of biotechnological drugs, which a network takes for proteins or for what they treat
+_BIOTECH: Final = re.compile(
+    r"[A-Za-z][a-z]*(?:teplase|grastim|gramostim|sulfase|glucerase|uricase"
+    r"|loticase|aspargase|mab|cept|siran|nersen)"
+    r"|\w*poetin (?:alfa|beta)|(?:[Pp]eg)?[Ii]nterferon (?:alfa|beta)-\d[ab]?"
+)
 _BINOMIAL: Final = re.compile(r"[A-Z](?:[a-z]+ |\. ?)[a-z]{3,}")
 # Type that a network gave -> type in the pack -> names for which the pack is right. A name of a
 # virus may be that of its disease, food is a species and a chemical, and many chemicals of MeSH
@@ -28,9 +34,9 @@ _RULES: Final[Mapping[str, Mapping[str, re.Pattern[str]]]] = MappingProxyType(
         "Chemical": {"Disease": _WORDS, "CellType": _WORDS, "Species": _BINOMIAL},
         "CellLine": {"Disease": _WORDS, "Species": _BINOMIAL},
         "CellType": {_ANATOMY: _WORDS, "Species": _BINOMIAL},
-        "Disease": {_ANATOMY: _WORDS, "Species": _BINOMIAL},
+        "Disease": {_ANATOMY: _WORDS, "Species": _BINOMIAL, "Chemical": _BIOTECH},
         "Species": {_ANATOMY: _WORDS, "Disease": _DISEASES},
-        _GENE: {"Species": _BINOMIAL},
+        _GENE: {"Species": _BINOMIAL, "Chemical": _BIOTECH},
     }
 )
 
@@ -44,8 +50,8 @@ def with_own_types(
     has_capitals: bool,
 ) -> list[Mention]:
     """Returns mentions of which a name has its type in the pack where a network is known to err:
-    ``strabismus`` is no chemical. A part of the body is no mention of a model without that type,
-    and a word such as ``no`` is none.
+    ``strabismus`` is no chemical, and ``alteplase`` no gene. A part of the body is no mention of a
+    model without that type, and a word such as ``no`` is none.
 
     Args:
         mentions: of a network.
