@@ -148,7 +148,7 @@ def test_links_are_shown_with_identifier_name_and_origin() -> None:
     nil = Document(
         id="d",
         text="asthma",
-        mentions=(Mention(((0, 6),), "Disease", links=(Link(id="", nil=True),)),),
+        mentions=(Mention(((0, 6),), "Disease", links=(Link(id="", ontology="MESH", nil=True),)),),
     )
     _, table = taken_apart(nil)
     assert table == [["asthma", "Disease", "0–6", "gold"]]

@@ -403,7 +403,9 @@ _COLUMNS: Final[tuple[tuple[str, Callable[[Mention], str]], ...]] = (
     (
         "Links",
         lambda mention: ", ".join(
-            f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links
+            f"{display_identifier(link)} {link.name}".rstrip()
+            for link in mention.links
+            if not link.nil
         ),
     ),
     ("Attributes", lambda mention: _equations(mention.attributes)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ from fascicle.serving.curation.decisions import (
     gold_document,
     mention_uncertainty,
 )
+from fascicle.serving.curation.table import write_decisions
 
 TEXT = "Aspirin helps against headache 😀 and pain."
 LINK = Link(id="D001241", ontology="MESH", curie="MESH:D001241", name="Aspirin")
@@ -229,3 +231,13 @@ def test_the_document_with_most_doubt_for_its_length_comes_first() -> None:
     assert max(asked, key=lambda one: one.uncertainty).document.id == "a"
     finished = apply_steps(DOCUMENT, [edit(1, finished=True)])
     assert finished.uncertainty == 0.0
+
+
+def test_a_table_of_decisions_says_that_no_entry_fits(tmp_path: Path) -> None:
+    mention = Mention(
+        ((0, 7),), "Chemical", source="m", links=(Link(id="", ontology="MESH", nil=True),)
+    )
+    decided = apply_steps(Document(id="a", text="Aspirin", mentions=(mention,)), ())
+    write_decisions([decided], str(tmp_path / "decisions.tsv"))
+    header, row = (tmp_path / "decisions.tsv").read_text("utf-8").splitlines()
+    assert row.split("\t")[header.split("\t").index("concept")] == "NIL"

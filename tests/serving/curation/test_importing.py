@@ -57,15 +57,23 @@ def test_a_type_that_no_file_of_gold_could_hold_takes_nothing(store: Store, kind
     assert store.count() == 0
 
 
-@pytest.mark.parametrize("name", ["", "i" * 1_001])
-def test_an_id_that_no_page_could_ask_for_takes_nothing(store: Store, name: str) -> None:
+@pytest.mark.parametrize("name", ["", "i" * 1_001, "a\nb\x01", "a\u2028b", "\ufeffa", "a\uffff"])
+def test_an_id_that_no_page_could_ask_for_or_no_file_of_gold_could_hold_takes_nothing(
+    store: Store, name: str
+) -> None:
     documents = [
         Document(id=one, text=TEXT, mentions=(mention(0, 7, source=GOLD),))
         for one in ("good", name)
     ]
-    with pytest.raises(ValueError, match="an id of"):
+    with pytest.raises(ValueError, match="the document id"):
         import_gold(store, documents, "Ada")
     assert store.count() == 0
+
+
+@pytest.mark.parametrize("name", ["Bericht\u00a01.txt", "報告\u30001", "a/b?c|d"])
+def test_names_of_files_are_ids(store: Store, name: str) -> None:
+    store.add([Document(id=name, text=TEXT)], "Ada")
+    assert store.document(name).document.id == name
 
 
 def test_a_file_without_gold_decides_nothing(store: Store) -> None:

@@ -375,3 +375,79 @@ def test_texts_that_the_service_has_no_more_are_asked_for_again(
     page.wait_for_selector("#names-changes .notice")
     assert "Nothing was tried." in page.inner_text("#names-changes")
     next(opening, None)
+
+
+def test_actions_are_about_the_explained_name_alone(alone: Opened) -> None:
+    page = alone(TEXT)
+    page.click("#names")
+    page.fill("#names-name", "tremor")
+    press(page, "Enter")
+    page.wait_for_selector("#names-about .link")
+    assert page.locator("#names-try").is_visible()
+    page.fill("#names-name", "nausea")
+    assert not page.locator("#names-try").is_visible()
+    page.fill("#names-name", "tremor ")
+    assert page.locator("#names-try").is_visible()
+
+
+def test_rows_in_the_browser_are_taken_back_by_what_they_say(alone: Opened) -> None:
+    page = alone(TEXT)
+    stays = page.evaluate(
+        """async () => {
+            const { InBrowser } = await import("/page/code/keeping.js");
+            const [first, second] = [new InBrowser(), new InBrowser()];
+            for (const surface of "abc") await first.keep([{ surface }]);
+            const [a, b] = await second.read();
+            await first.undo(a);
+            await second.undo(b);
+            await second.undo(b);
+            const stays = (await first.read()).map(({ rows }) => rows[0].surface);
+            localStorage.clear();
+            return stays;
+        }"""
+    )
+    assert stays == ["c"]
+
+
+def test_more_rows_than_the_service_tries_are_not_kept(alone: Opened) -> None:
+    page = alone(TEXT)
+    page.evaluate(
+        """async () => {
+            const { InBrowser } = await import("/page/code/keeping.js");
+            const rows = Array.from({ length: 1_000 }, (_, at) => ({ action: "drop", surface: `=n${at}` }));
+            await new InBrowser().keep(rows);
+        }"""
+    )
+    page.click("#names")
+    silence(page, "tremor")
+    page.wait_for_selector("#names-changes .bad")
+    assert page.inner_text("#names-changes").startswith("These would be 1,001 rows")
+    page.evaluate("localStorage.clear()")
+
+
+def test_a_new_question_ends_a_trial_for_good(alone: Opened, notes: Path, tmp_path: Path) -> None:
+    page = alone(TEXT)
+    add_shaky_upset(page)
+    with page.expect_file_chooser() as choosing:
+        page.click("#names-choose-files")
+    choosing.value.set_files(sorted(notes.glob("*.txt")))
+    page.wait_for_selector("#names-progress")
+    page.select_option("#names-action", "ner_off")
+    page.click("#names-try")
+    page.wait_for_selector("#names-count")
+    page.wait_for_timeout(1_000)  # in which the trial ends
+    assert "1 open document" in page.inner_text("#names-count")
+
+
+def test_the_table_of_changes_has_no_formulas(alone: Opened, tmp_path: Path) -> None:
+    page = alone({**TEXT, "id": "=1+1"})
+    page.click("#names")
+    page.fill("#names-name", "tremor")
+    press(page, "Enter")
+    page.wait_for_selector("#names-about .link")
+    page.click("#names-try")
+    with page.expect_download() as loading:
+        page.click("#names-save-changes")
+    loading.value.save_as(tmp_path / "changes.tsv")
+    header, row = (tmp_path / "changes.tsv").read_text("utf-8").splitlines()
+    assert row.split("\t")[header.split("\t").index("document")] == "'=1+1"

@@ -9,6 +9,7 @@ step. Steps are appended and never changed, so that an undone step stays readabl
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal, NamedTuple
 
@@ -24,6 +25,8 @@ ADDED: Final = "added-"  # prefix of items that are not mentions of the document
 _KEY: Final[msgspec.json.Decoder[MentionKey]] = msgspec.json.Decoder(MentionKey)
 _PER: Final = 1_000  # characters for which uncertainty is counted
 _MOST_TYPE: Final = 200  # characters
+_MOST_ID: Final = 1_000  # characters
+_NOT_IN_ID: Final = re.compile("^\ufeff|[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 NAMES: Final = (
     ""  # id of the document without text whose steps keep rows of curation for term packs
 )
@@ -415,6 +418,20 @@ def check_type(name: str) -> None:
         raise ValueError(
             f"the type {name[:50]!r} is not allowed; give 1 to {_MOST_TYPE} characters, without "
             "line breaks and other characters that do not show"
+        )
+
+
+def check_id(name: str) -> None:
+    """Raises an error for the id of a document that many gold files cannot hold, as `check_type`
+    does.
+
+    Raises:
+        ValueError: with a sentence for users.
+    """
+    if not 0 < len(name) <= _MOST_ID or _NOT_IN_ID.search(name):
+        raise ValueError(
+            f"the document id {name[:50]!r} is not allowed; give 1 to {_MOST_ID:,} characters, "
+            "without line breaks and other control characters"
         )
 
 

@@ -26,11 +26,10 @@ from fascicle.core.document import Document
 from fascicle.core.files.temporary import lock
 from fascicle.errors import InputError, OutputError
 from fascicle.serving.curation import rows
-from fascicle.serving.curation.decisions import NAMES, Edit, Remark, Rows, Step, check
+from fascicle.serving.curation.decisions import NAMES, Edit, Remark, Rows, Step, check, check_id
 from fascicle.serving.curation.rows import DamagedError, DocumentRow, StepRow
 
 _T = TypeVar("_T")
-_MOST_ID: Final = 1_000  # characters
 _PRIVATE: Final = 0o600
 
 
@@ -193,14 +192,10 @@ class Store:
 
         Raises:
             ConflictError: one has the id of another text; then none is added.
-            ValueError: one has an id that is empty or too long; then none is added.
+            ValueError: one has an id that is not allowed; then none is added.
         """
         for new in documents:
-            if not 0 < len(new.id) <= _MOST_ID:
-                raise ValueError(
-                    f"a document has an id of {len(new.id):,} characters; give it one of 1 to "
-                    f"{_MOST_ID:,}"
-                )
+            check_id(new.id)
         with self.writing() as connection:
             for document in documents:
                 digest = hashlib.sha256(document.text.encode()).hexdigest()

@@ -134,7 +134,7 @@ def _keys(item: Item, version: str | None) -> Iterator[MentionKey]:
 
 
 def _concepts(mention: Mention) -> str:
-    return "|".join(map(display_identifier, mention.links))
+    return "|".join("NIL" if link.nil else display_identifier(link) for link in mention.links)
 
 
 def _mention_text(mention: Mention, text: str) -> str:

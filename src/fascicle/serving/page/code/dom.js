@@ -93,6 +93,9 @@ export function speak(sentence) {
   if (place) place.textContent = sentence;
 }
 
+/** A text for a cell of a table that is for people: no spreadsheet takes it for a formula. @param {string} text */
+export const safeCell = (text) => (/^\s*'*[=+\-@]/.test(text) ? `'${text}` : text);
+
 /** @param {string} file @param {Blob} blob */
 export function download(file, blob) {
   const made = document.createElement("a");

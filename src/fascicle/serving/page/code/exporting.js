@@ -1,6 +1,6 @@
 /** Documents as files, and mentions on the clipboard. */
 
-import { button, counted, dialog, download, el, say } from "./dom.js";
+import { button, counted, dialog, download, el, safeCell, say } from "./dom.js";
 import { readingOf } from "./reading.js";
 import { service } from "./service.js";
 
@@ -149,7 +149,7 @@ function tell(said, count, lost) {
 
 /** Puts the shown mentions on the clipboard, as a table that spreadsheets take. @param {any} store */
 export async function copy(store) {
-  const plain = (value) => String(value ?? "").replace(/[\t\r\n]+/g, " ");
+  const plain = (value) => safeCell(String(value ?? "").replace(/[\t\r\n]+/g, " "));
   const rows = [["mention", "type", "score", "source", "start", "end", "identifier", "name"]];
   for (const shown of store.visible)
     rows.push(

@@ -26,9 +26,11 @@ export class InBrowser {
     return true;
   }
 
-  /** @param {Kept} kept */
-  async undo({ number }) {
-    this.#save((await this.read()).filter((one) => one.number !== number));
+  /** Other tabs may have kept and taken back rows meanwhile, so that numbers say nothing. @param {Kept} kept */
+  async undo({ rows }) {
+    const [all, text] = [await this.read(), JSON.stringify(rows)];
+    const at = all.findIndex((one) => JSON.stringify(one.rows) === text);
+    this.#save(all.filter(({ number }) => number !== at));
   }
 
   /** @param {{rows: Row[]}[]} kept */

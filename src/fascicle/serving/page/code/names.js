@@ -1,6 +1,6 @@
 /** Names of the term pack: why one is found or not, and what a row of curation would change in open documents or a folder. */
 
-import { button, counted, dialog, download, el, name, say } from "./dom.js";
+import { button, counted, dialog, download, el, name, safeCell, say } from "./dom.js";
 import { Trial, chooseFiles, isGone } from "./folder.js";
 import { InBrowser, OnService } from "./keeping.js";
 import { pick } from "./picking.js";
@@ -8,6 +8,7 @@ import { portions, service } from "./service.js";
 
 const COLUMNS = ["action", "surface", "source", "concept", "case", "note"];
 const SHOWN = 200; // changes at a time
+const MOST_ROWS = 1_000; // on the service and in the browser together
 const PROBLEMS = 5; // files that could not be read
 const CHANGED = ["change", "surface", "words", "document", "place", "before", "after"];
 const CHANGES = { added: "appears", removed: "vanishes", changed: "other link" };
@@ -31,10 +32,11 @@ const EVERY = new Set(["ner_off", "drop", "case"]);
 export function showNames(store, curator, written = "") {
   /** What each place has. @type {[InBrowser | OnService, Kept[]][]} */
   let kept = [];
-  let surfaces = []; // of the names with the key of what is asked for
+  let explained = ""; // the name that the field had when it was explained
+  let surfaces = []; // of the names with its key
   /** What a job does now. @type {Trial | undefined} */
   let trial;
-  const field = el("input", { id: "names-name", type: "text", value: written, autocomplete: "off", spellcheck: "false" });
+  const field = el("input", { id: "names-name", type: "text", value: written, autocomplete: "off", spellcheck: "false", on: { input: showActs } });
   const action = el(
     "select",
     { id: "names-action" },
@@ -66,6 +68,11 @@ export function showNames(store, curator, written = "") {
     return does().catch((error) => changed.replaceChildren(el("p", { class: "notice bad", text: error.message })));
   }
 
+  /** Offers actions for the explained name alone. */
+  function showActs() {
+    acts.hidden = !explained || field.value.trim() !== explained;
+  }
+
   /** @param {() => Promise<void>} does */
   function send(does) {
     return (event) => {
@@ -79,7 +86,20 @@ export function showNames(store, curator, written = "") {
     const places = [...(store.curation ? [new OnService(store, curator)] : []), new InBrowser()];
     kept = await Promise.all(places.map(async (place) => [place, await place.read()]));
     showRows();
+    const before = keptRows();
+    checkCount(before.length);
+    return before;
+  }
+
+  /** @returns {Row[]} */
+  function keptRows() {
     return kept.flatMap(([, all]) => all.flatMap(({ rows }) => rows));
+  }
+
+  /** @param {Row[]} tried */
+  async function keep(tried) {
+    checkCount(keptRows().length + tried.length);
+    await kept[0][0].keep(tried);
   }
 
   /** Keeps or takes back rows, or nothing. @param {() => Promise<void>} does */
@@ -97,6 +117,8 @@ export function showNames(store, curator, written = "") {
     if (!surface) return say("Write a name first.");
     changed.replaceChildren();
     const told = await service.names(store.pipeline, { name: surface, before: await load() });
+    if (field.value.trim() !== surface) return; // another name was written meanwhile
+    explained = surface;
     surfaces = [...new Set(told.why.terms.map((one) => one.term.surface))];
     const sentence = told.reason ? ` is not found by its name: ${told.reason}. A model may find it.` : " is found by its name.";
     about.replaceChildren(
@@ -104,7 +126,7 @@ export function showNames(store, curator, written = "") {
       ...[...told.why.terms, ...told.why.silent].map(meaning),
       el("p", { class: "soft small" }, "Compared as ", name([...new Set(told.why.keys.filter(Boolean))].join(" · ") || "–"), ` with the names of the pack ${told.pack}.`),
     );
-    acts.hidden = false;
+    showActs();
     action.value = told.reason ? "add" : "ner_off";
   }
 
@@ -151,7 +173,7 @@ export function showNames(store, curator, written = "") {
   /** @param {Row[]} rows @param {File[]} [files] of a folder that is sent first */
   async function tryOnFolder(rows, files) {
     const words = el("p", { id: "names-progress" });
-    const cancel = button("Cancel", () => trial.stop(), { id: "names-cancel" });
+    const cancel = button("Cancel", () => now.stop(), { id: "names-cancel" });
     changed.replaceChildren(words, el("div", { class: "row" }, cancel));
     cancel.focus();
     const now = (store.trial = trial = new Trial((sentence) => (words.textContent = sentence)));
@@ -163,11 +185,12 @@ export function showNames(store, curator, written = "") {
       }
       const { label, count, problems, unread } = store.folder;
       const told = await now.names(store.folder, { before: await load(), rows }, store.pipeline);
+      if (!words.isConnected) return;
       const where = `${counted(count, "text")}${label ? ` of ${label}` : ""}`;
       const unreadable = unread ? [`${counted(unread, "file or text", "files or texts")} could not be read.`, ...problems.slice(0, PROBLEMS)] : [];
       showChanges(rows, where, { ...told, problems: [...unreadable, ...told.problems] }, button("Other files…", () => choose(rows), { id: "names-others" }));
     } catch (error) {
-      if (now !== trial) return; // something else was asked for meanwhile
+      if (!words.isConnected) return; // something else was asked for meanwhile
       if (!files && isGone(error)) store.folder = undefined;
       changed.replaceChildren(el("p", { class: "notice bad", text: store.folder || files ? error.message : "The service does not have these texts any more." }));
       if (!store.folder) changed.append(button("Choose the files again…", () => choose(rows), { id: "names-again" }));
@@ -189,9 +212,9 @@ export function showNames(store, curator, written = "") {
       el(
         "div",
         { class: "row" },
-        button("Keep", () => decide(() => kept[0][0].keep(tried)), { class: "button first", id: "names-keep" }),
+        button("Keep", () => decide(() => keep(tried)), { class: "button first", id: "names-keep" }),
         button("Discard", () => decide(async () => {}), { id: "names-discard" }),
-        changes.length > 0 && button("Download the changes", () => saveTable("changes.tsv", CHANGED, changes), { id: "names-save-changes" }),
+        changes.length > 0 && button("Download the changes", () => saveTable("changes.tsv", CHANGED, changes.map(forPeople)), { id: "names-save-changes" }),
         more,
       ),
       list,
@@ -299,6 +322,14 @@ function save(kept) {
   const rows = kept.flatMap((one) => one.rows.map((row) => ({ ...row, note: row.note || byWhom(one) })));
   saveTable("rules.tsv", COLUMNS, rows);
 }
+
+/** Numbers of rows that the service tries at once. @param {number} count */
+function checkCount(count) {
+  if (count > MOST_ROWS) throw new Error(`These would be ${counted(count, "row")}, and 1,000 can be kept and tried; undo some, or build a pack with them (fascicle index extend).`);
+}
+
+/** @param {Record<string, string>} row */
+const forPeople = (row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, safeCell(value)]));
 
 /** @param {string} file @param {string[]} columns @param {Record<string, string>[]} rows */
 function saveTable(file, columns, rows) {
