@@ -141,6 +141,37 @@ def test_no_name_is_torn(numbered: Linker, text: str, words: str, names: set[str
     assert split(numbered, text, mention(text, words)) == names
 
 
+@pytest.fixture(scope="session")
+def greek(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    """A linker of names with Greek letters and numbers."""
+    names = ("TGF-β1", "TGFβ1", "TGF-β2", "TGF-β3", "HIF-1α", "HIF-2α", "IL-1α", "IL-1β", "IL-6")
+    records = [
+        ConceptRecord(curie=f"HGNC:{at}", type="Gene", names=(Name(name),))
+        for at, name in enumerate(names)
+    ]
+    folder = tmp_path_factory.mktemp("greek") / "pack"
+    return Linker(build_small(folder, {"all": records}, parts=REAL_PARTS))
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "names"),
+    [
+        ("TGF-β1, -β2 and -β3 rose", "TGF-β1", {"TGF-β1", "TGF-β2", "TGF-β3"}),
+        ("TGF-β1, β2, and β3 rose", "TGF-β1", {"TGF-β1", "TGF-β2", "TGF-β3"}),
+        ("TGF-β1/β2 rose", "TGF-β1/β2", {"TGF-β1", "TGF-β2"}),
+        ("TGFβ1 and -β2 rose", "TGFβ1", {"TGFβ1", "TGF-β2"}),
+        ("HIF-1α and -2α rose", "HIF-1α", {"HIF-1α", "HIF-2α"}),
+        ("TGF-β1 and β2 integrins rose", "TGF-β1", {"TGF-β1"}),
+        ("TGF-β1 and β2-microglobulin rose", "TGF-β1", {"TGF-β1"}),
+        ("IL-1β and TNF-α rose", "IL-1β", {"IL-1β"}),
+        ("IL-1α and -β rose", "IL-1α", {"IL-1α"}),
+        ("IL-1β and -6 rose", "IL-1β", {"IL-1β"}),
+    ],
+)
+def test_series_with_greek_letters(greek: Linker, text: str, words: str, names: set[str]) -> None:
+    assert split(greek, text, mention(text, words, "Gene")) == names
+
+
 def test_fragments_are_places_of_the_words(linker: Linker) -> None:
     text = "breast and ovarian cancer"
     step = Coordination("coordination", linker, sources=["given"])

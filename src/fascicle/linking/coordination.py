@@ -26,16 +26,27 @@ _WORD: Final = r"[^\W\d_][\w'’-]*(?<![^suio'’\s]s)"  # no plural: "ES cells 
 _LAST: Final = r"(?:(?:\s*,\s+|\s+)(?:and/or|and|or)\s+|/)"
 _LEFT: Final = re.compile(rf"(?<![\w-])(?:{_WORD},\s+)*{_WORD}{_LAST}\Z")
 _NUMBER: Final = r"(?:\d{1,2}|[IVX]{2,4}|[A-Z]|alpha|beta|gamma|delta|[α-ω])"
+_GREEK: Final = (r"\d{1,2}[α-ω]", r"[α-ω]\d{1,2}")  # HIF-1α and -2α, TGF-β1 and -β2
+_ANY_NUMBER: Final = rf"(?:{'|'.join((*_GREEK, _NUMBER))})"
 # Not "hepatitis B and C reactive protein", nor "BRCA1 and 2 mice".
 _ANOTHER: Final = (
     r"(?<=[A-Z])\s(?:reactive|peptides?|dimers?|coli|cells?|lymphocytes?)\b"
+    r"|(?<=[α-ω]\d)\s(?:integrins?|agonists?|adreno)"
     r"|(?<=\d)\s(?:patients?|cases?|controls?|mice|rats|hours?|days?|weeks?|months?|years?|m[gl]|kg)\b"
 )
 _RIGHT: Final = re.compile(
-    rf"(?:(?:\s*,\s*|/)-?{_NUMBER})*{_LAST}-?{_NUMBER}(?![\w-]|\.\d|\s?[%:×]|{_ANOTHER})"
+    rf"(?:(?:\s*,\s*|/)-?{_ANY_NUMBER})*{_LAST}-?{_ANY_NUMBER}(?![\w-]|\.\d|\s?[%:×]|{_ANOTHER})"
 )
 _FIRST: Final = re.compile(rf"(.*[^\W\d_](?=\d)|.*[^\W_][-\s]){_NUMBER}")  # BRCA1, ZO-1, vitamin A
 _OTHER: Final = re.compile(rf"-?{_NUMBER}")
+# patterns of a name in a series, and of what stands for each further one
+_SERIES: Final = (
+    (_FIRST, _OTHER),
+    *(
+        (re.compile(rf"(.*[A-Za-z]|.*[^\W_][-\s]){form}"), re.compile(f"-?{form}"))
+        for form in _GREEK
+    ),
+)
 _TAIL: Final = re.compile(rf"{_NUMBER}\s+")
 _BETWEEN: Final = re.compile(
     r"\s*,\s+(?:(?:and|or)\s+)?|\s+(?:and/or|and|or|as well as)\s+|\s*/\s*"
@@ -73,13 +84,14 @@ def _parts(text: str, start: int, end: int) -> Iterator[Span]:
 def _counted(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``BRCA1/2``, ``interleukin-1 and -2``."""
     (start, end), *rest = parts
-    first = _FIRST.fullmatch(text, start, end)
-    if first and all(_OTHER.fullmatch(text, *part) for part in rest):
-        hyphen, blank = (start + len(first[1].rstrip(signs)) for signs in ("- ", " "))
-        yield (
-            ((start, end),),
-            *(((start, hyphen if text[part[0]] == "-" else blank), part) for part in rest),
-        )
+    for pattern, other in _SERIES:
+        first = pattern.fullmatch(text, start, end)
+        if first and all(other.fullmatch(text, *part) for part in rest):
+            hyphen, blank = (start + len(first[1].rstrip(signs)) for signs in ("- ", " "))
+            yield (
+                ((start, end),),
+                *(((start, hyphen if text[part[0]] == "-" else blank), part) for part in rest),
+            )
 
 
 def _with_both(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:

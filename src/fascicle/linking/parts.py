@@ -13,12 +13,13 @@ _BETWEEN: Final = re.compile(
     r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*"
 )
 # How parts of one name end, each with what stands behind their stem: BRCA1/2, 5-HT2A/2C, STAT3/5a,
-# IL-1α/β.
+# IL-1α/β, HIF-1α/2α, TGF-β1/β2.
 _ENDINGS: Final = tuple(
     (re.compile(rf"-?{form}"), re.compile(rf"(.*[^\W_]-??){first}"))
     for form, first in (
         (r"\d{1,2}[A-Za-z]", r"(?<!\d)\d{1,2}[A-Za-z]?"),
-        *((form, form) for form in (r"(?<!\d)\d{1,2}", "[α-ω]", "[A-Za-z]")),
+        (r"\d{1,2}[α-ω]", r"(?<!\d)\d{1,2}[α-ω]"),
+        *((form, form) for form in (r"[α-ω]\d{1,2}", r"(?<!\d)\d{1,2}", "[α-ω]", "[A-Za-z]")),
     )
 )
 _STEM_BEFORE: Final = re.compile(r"([^\s()/,;]*[^\W\d_][^\s()/,;]*)/\Z")
