@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -102,9 +102,7 @@ class _EntryMaker:
             passages.append(BiocPassage(offset=section.start, text=content, infons=infons))
         if end < len(text) or not passages:
             passages.append(BiocPassage(offset=end, text=text[end:]))
-        for before, after in pairwise(passages):
-            if touch(before.offset, before.text or "", after.offset, after.text or ""):
-                after.infons[BLANKS] = ""
+        _mark_touching(passages)
         return passages
 
     def _section_infons(self, section: Section) -> dict[str, str]:
@@ -187,3 +185,10 @@ class _EntryMaker:
         read_links(rest := dict(complete))
         # What a reader leaves there is a fact to it: the ids are fewer than their vocabularies.
         return infons if VOCABULARY in rest else complete
+
+
+def _mark_touching(passages: Sequence[BiocPassage]) -> None:
+    """Marks passages that touch, between which a reader would put a blank."""
+    for before, after in pairwise(passages):
+        if touch(before.offset, before.text or "", after.offset, after.text or ""):
+            after.infons[BLANKS] = ""

@@ -139,14 +139,19 @@ def _group(document: Document, mentions: Sequence[Mention]) -> Iterable[_Group]:
             surface = with_stem(document.text, spans[0][0], surface)
         pair, place = pairs.of(surface, *spans) if has_pairs else (None, spans[0][0])
         surface = as_looked_up(surface)
-        query = make_query(surface, kind) if pair is None else make_pair_query(pair, kind)
-        if kind == _GENE and pair is None and (pathogen := pathogen_in(document.text, surface)):
-            query = _whole_query(f"{pathogen} {surface}")
+        query = make_pair_query(pair, kind) if pair else _query_in(document.text, surface, kind)
         same = (kind, surface, id(query), mention.links, mention.score is None)
         group = groups.setdefault(same, _Group(kind, surface, query, [], []))
         group.numbers.append(number)
         group.places.append(place)
     return groups.values()
+
+
+def _query_in(text: str, surface: str, kind: str) -> Query:
+    """Returns the query for a mention that is not part of an abbreviation pair."""
+    if kind == _GENE and (pathogen := pathogen_in(text, surface)):
+        return _whole_query(f"{pathogen} {surface}")
+    return make_query(surface, kind)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -253,13 +253,17 @@ class Run:
                 tally.count(marker)
         tally.tell()
 
+    @property
+    def _columns(self) -> dict[str, Any] | None:
+        return asdict(self.columns) if self.columns else None
+
     def _made_by(self) -> tuple[dict[str, str], bool]:
         """Returns all that decides the bytes of the parts, and whether a step has a process of its
         own; opens the pipeline to check it early.
         """
         with self.open_pipeline() as pipeline:
             steps, apart = pipeline.made_by(), pipeline.apart
-        more = [asdict(self.columns)] if self.columns else []
+        more = [self._columns] if self._columns else []
         options = msgspec.json.encode(
             [self.format, asdict(self.reading), self.shards, *more], order="deterministic"
         )
@@ -288,7 +292,7 @@ class Run:
                 made_by=made_by,
                 reading=asdict(self.reading),
                 format=self.format,
-                columns=asdict(self.columns) if self.columns else None,
+                columns=self._columns,
                 suffix=suffix,
                 unread=0,
                 shards=(),

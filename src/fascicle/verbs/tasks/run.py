@@ -80,7 +80,6 @@ def run(  # noqa: PLR0913
     Raises:
         FascicleError: see `fascicle.pipeline.running.run.Run.do`.
     """
-    pool = Supervisor if ray is None else _pool_on(ray)
     workers = workers if ray is None else workers or 1
     request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
     paths = _paths(to_path_list(files), request)
@@ -94,7 +93,7 @@ def run(  # noqa: PLR0913
         format=format,
         columns=columns,
         workers=workers,
-        pool=pool,
+        pool=_pool_on(ray),
     )
     return opened.do(resume=resume, update=update, progress=progress)
 
@@ -104,7 +103,9 @@ def _refuse_inputs(folder: str, inputs: Sequence[str]) -> None:
         Inputs.of(inputs).refuse(folder, filled=True)
 
 
-def _pool_on(address: str) -> StartPool:
+def _pool_on(address: str | None) -> StartPool:
+    if address is None:
+        return Supervisor
     from fascicle.pipeline.scale import pool_on
 
     return pool_on(address)
