@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 import pytest
 
 from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.lexicon import lexicon
 from fascicle.runtime.decoding.deciding import all_decided
 from fascicle.runtime.decoding.evidence import with_evidence
 from fascicle.settings.decision import DocumentDecision, TypeDecision
@@ -42,6 +43,21 @@ PACK = {
     "C. difficile": "Species",
     "measles": "Disease",
     "schistosomiasis": "Disease",
+    "swine fever": "Disease",
+    "African swine fever": "Disease",
+    "spotted fever": "Disease",
+    "Japanese spotted fever": "Disease",
+    "nephropathy": "Disease",
+    "IgA nephropathy": "Disease",
+    "poisoning": "Disease",
+    "lead poisoning": "Disease",
+    "allergy": "Disease",
+    "latex allergy": "Disease",
+    "pancreatitis": "Disease",
+    "acute pancreatitis": "Disease",
+    "Acute pancreatitis": "Disease",
+    "breast cancer": "Disease",
+    "asthma": "Disease",
     **dict.fromkeys(
         ("alteplase", "filgrastim", "epoetin alfa", "interferon beta-1a", "Idursulfase"), "Chemical"
     ),
@@ -125,6 +141,28 @@ def test_evidence(
 ) -> None:
     assert found(text, *names) == (names if expected is None else expected)
     assert found(text, *names, rules=DocumentDecision()) == names  # without a pack nothing changes
+
+
+@pytest.mark.parametrize(("text", "part"), lexicon("diseases")["examples"]["wholes"].items())
+def test_a_disease_has_its_first_word(text: str, part: str) -> None:
+    ((name, kind),) = found(text, (part, "Disease"))
+    assert name in PACK
+    assert (name.endswith(f" {part}"), kind) == (True, "Disease")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("with acute pancreatitis", "pancreatitis"),
+        ("Acute pancreatitis was seen.", "pancreatitis"),
+        ("It rose. Acute pancreatitis was seen.", "pancreatitis"),
+        ("of HER2-positive breast cancer", "breast cancer"),
+        ("of BRCA1 breast cancer", "breast cancer"),
+        ("In Japanese patients asthma", "asthma"),
+    ],
+)
+def test_a_disease_that_is_a_name_stays_without_other_words(text: str, name: str) -> None:
+    assert found(text, (name, "Disease")) == [(name, "Disease")]
 
 
 def test_formulas_are_for_models_of_chemicals() -> None:

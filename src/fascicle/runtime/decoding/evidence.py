@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
+from fascicle.core.lexicon import lexicon
 from fascicle.core.mention import PlacedSpans, Span, contains
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
@@ -34,7 +35,10 @@ _ALLELES: Final = re.compile(r"(?:[ACGT]{1,2}|[ID]{1,2}|[Aa]{2}|[Bb]{2})(?:/(?:[
 _OF_ALLELES: Final = re.compile(
     r"\s*(?:genotype|allele|homozygo|heterozygo|carrier|polymorphism|haplotype)", re.IGNORECASE
 )
+_DISEASE: Final = "Disease"
 _GENE: Final = "Gene"
+# a capital or a digit that is not there because a sentence begins with it
+_PROPER: Final = re.compile(r"(?<=\S)[A-Z\d]|(?<=[^\s.:;!?]\s)[A-Z\d]")
 _BEHIND_SPECIES: Final = re.compile(
     r"[^\S\n]((?=[\w-]*[A-Z0-9])[A-Za-z][\w-]*\w)(?![\w-])"
     r"(?!\s(?:tissue|neuron|scan|slice|nucle(?:us|i)\b))"  # of anatomy: rat SON neurons
@@ -87,10 +91,11 @@ def with_evidence(
     """Returns answers after what the pack and the writing of names say of their mentions.
 
     A mention that is no name by itself becomes the longest name of its type in the pack that holds
-    it, such as ``virus`` in ``hepatitis B virus``. A name that means another type may take it (see
-    `with_own_types`). A formula is a chemical. A variant, a genotype or a blood group is no gene. A
-    symbol of genes alone behind a species is one: ``human BID``, unless the text defines it as
-    something else or writes the species in capitals.
+    it, such as ``virus`` in ``hepatitis B virus``; so does a disease behind what is part of its
+    name, such as ``swine fever`` in ``African swine fever``. A name that means another type may
+    take it (see `with_own_types`). A formula is a chemical. A variant, a genotype or a blood group
+    is no gene. A symbol of genes alone behind a species is one: ``human BID``, unless the text
+    defines it as something else or writes the species in capitals.
 
     Args:
         documents: that were read.
@@ -147,14 +152,34 @@ def _gather(
 ) -> Text:
     longer = {at: _around(text, patch.add[at].spans[0]) for at in parts}
     for at, name in parts.items():
-        # a name by itself, except before the head of a species
+        # a name by itself, except before the head of a species and behind the first word of a
+        # disease
         if types.get(name) == patch.add[at].type:
             end = patch.add[at].end if patch.add[at].type == "Species" else len(text)
-            longer[at] = [span for span in longer[at] if span[1] > end]
+            longer[at] = [
+                span
+                for span in longer[at]
+                if span[1] > end or _begins_disease(text, span, patch.add[at])
+            ]
     formulas = list(find_formulas(text)) if _CHEMICAL in rules.types else []
     symbols = list(_behind_species(text, patch.add)) if _GENE in rules.types else []
     symbols = _without_defined(symbols, document, patch.add)
     return Text(text=text, mentions=patch.add, longer=longer, formulas=formulas, symbols=symbols)
+
+
+def _begins_disease(text: str, span: Span, mention: Mention) -> bool:
+    """True if the words before a disease are a proper name or what causes it: ``African`` of swine
+    fever, ``lead`` of poisoning.
+    """
+    start, end = mention.spans[0]
+    return (
+        mention.type == _DISEASE
+        and span[1] == end
+        and (
+            _PROPER.search(text, span[0], start) is not None
+            or text[start:end].lower() in lexicon("diseases")["caused"]
+        )
+    )
 
 
 def _behind_species(text: str, mentions: Sequence[Mention]) -> Iterator[Span]:
