@@ -124,3 +124,62 @@ def test_dkpro_cassis_reads_the_types_and_the_offsets(tmp_path: Path) -> None:
     cas.typesystem.to_xml(tmp_path / "TypeSystem.xml")
     (again,) = read(tmp_path / "a.xmi")
     assert again.mentions == DOCUMENT.mentions
+
+
+def rebuilt(lines: list[str]) -> tuple[str, list[tuple[int, int]]]:
+    """The text and the tokens that INCEpTION makes of rows after the head: a port of
+    ``Tsv3XDeserializer.readContent``, for texts without escapes.
+    """
+    state, text, sentence = "space", "", ""
+    tokens: list[tuple[int, int]] = []
+    for line in [*lines, None]:
+        before = state
+        if line is None:
+            state = "end"
+        elif line.startswith("#"):
+            state, sentence = "header", f"{sentence}{line.removeprefix('#Text=')}\n"
+        elif not line:
+            state = "space"
+        else:
+            state = "token"
+            start, end = map(int, line.split("\t")[1].split("-"))
+            if before == "header":
+                text, sentence = text[:start].ljust(start) + sentence, ""
+            tokens.append((start, end))
+        expected = {"space": ["header"], "header": ["header", "token"]}
+        assert state in expected.get(before, ["space", "end", "token"]), f"{state} after {before}"
+    return text, tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "losses"),
+    [("Anna lives.\nBob eats.", {}), ("\n Anna lives.", {"text-between-words": 1}), (" Anna", {})],
+)
+def test_inception_rebuilds_the_text(tmp_path: Path, text: str, losses: dict[str, int]) -> None:
+    """An empty line stands only before a sentence, and the text of a sentence begins with its first
+    token.
+    """
+    document = Document(id="d", text=text, sentences=((0, 11), (12, 21)) if "Bob" in text else None)
+    path = tmp_path / "a.webanno.tsv"
+    assert write(path, [document]).losses == {"ids": 1, **losses}
+    _, _, head, space, *lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    assert (head, space) == ("", "")
+    whole, tokens = rebuilt(lines)
+    words = [whole[start:end] for start, end in tokens]
+    assert words == [text[start:end] for start, end in tokens]
+    assert whole == text.replace("\n ", "  ") + "\n"
+    (again,) = read(path)
+    assert again.text == text.replace("\n ", "  ")
+
+
+def test_tokens_are_as_they_are_and_arrows_escaped(tmp_path: Path) -> None:
+    """``Tsv3XSerializer.write`` prints a token without escapes; ``escapeValue`` escapes ``->``."""
+    mention = Mention(((0, 4),), "a->1-2")
+    write(
+        tmp_path / "a.webanno.tsv",
+        [Document(id="d", text="C:\\x", words=((0, 4),), mentions=(mention,))],
+    )
+    row = (tmp_path / "a.webanno.tsv").read_text().splitlines()[-1]
+    assert row.split("\t")[2:5] == ["C:\\x", "*[1]", r"a\->1-2[1]"]
+    (again,) = read(tmp_path / "a.webanno.tsv")
+    assert again.mentions == (mention,)

@@ -316,7 +316,8 @@ def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -
     if "joined-fragments" in losses:
         assert len(same.mentions) <= len(document.mentions)
         return
-    joined = "text-between-words" in losses
+    # WebAnno keeps the offsets: blanks replace the text before the first word
+    joined = "text-between-words" in losses and name != "webanno"
     if joined:
         check_words(document, same, losses)
     check_mentions(document, same, losses, joined=joined)

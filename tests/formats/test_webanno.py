@@ -212,3 +212,49 @@ def test_blanks_between_sentences_have_a_bound(tmp_path: Path) -> None:
     path.write_text(_NAMES + "\n" + "".join(rows))
     with pytest.raises(FormatError, match="too far"):
         list(read(path))
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "rows", "wanted"),
+    [
+        ("3.3", r"C:\\x Anna", ("0-4 C:\\x", "5-9 Anna"), "C:\\x Anna"),
+        ("3.3", r"Page\fAnna\b", ("0-4 Page", "5-9 Anna"), "Page\fAnna\b"),
+        (
+            "3.1",
+            r"M\u00FCller in \"Rom\" \uD83D\uDE00",
+            ("0-6 M\u00fcller", "11-14 Rom", "16-18 \U0001f600"),
+            'M\u00fcller in "Rom" \U0001f600',
+        ),
+        ("3", r"a\nb", ("0-4 a\\nb",), "a\\nb"),
+    ],
+)
+def test_texts_are_unescaped_by_the_rules_of_their_version(
+    tmp_path: Path, version: str, text: str, rows: tuple[str, ...], wanted: str
+) -> None:
+    """`Escaping.unescapeText` of INCEpTION (inception-io-webanno-tsv) undoes the escapes of Java
+    before version 3.2; the reader of version 3 undoes none. ``Tsv3XSerializer.write`` prints tokens
+    as they are, and escapes form feed and backspace in texts.
+    """
+    cells = (
+        "\t".join((f"1-{at}", *row.split(" "), "*", "X", "")) for at, row in enumerate(rows, 1)
+    )
+    head = _NAMES.replace("3.3", version)
+    document = of(tmp_path, "\n".join((f"{head}#Text={text}", *cells)))
+    assert (document.text, document.events) == (wanted, ())
+    words = [mention.text_in(wanted) for mention in document.mentions]
+    assert words == [row.split(" ")[1] for row in rows]
+
+
+def test_tokens_with_other_text_at_their_offsets_are_an_event(tmp_path: Path) -> None:
+    rows = "#Text=a bc\n1-1\t0-1\ta\t_\t_\t\n1-2\t2-4\tbd\t*\tX\t\n"
+    document = of(tmp_path, _NAMES + rows)
+    assert [event.code for event in document.events] == ["text-mismatch"]
+    assert "1 token with other text" in document.events[0].message
+
+
+def test_a_semicolon_in_a_role_parts_no_slots(tmp_path: Path) -> None:
+    """``SLOT_SEP_PATTERN`` of INCEpTION's ``Tsv3XDeserializer``."""
+    head = f"#FORMAT=WebAnno TSV 3.3\n#T_SP={HOST}\n\n\n#Text=a b\n"
+    rows = "1-1\t0-1\ta\tx\\;y[5]\t1-2\tyes[5]\t\n1-2\t2-3\tb\t_\t_\tno\t\n"
+    (relation,) = of(tmp_path, head + rows).relations
+    assert [role for role, _ in relation.arguments] == ["owner", "x;y"]

@@ -23,11 +23,9 @@ from fascicle.formats.handlers import FormatReader
 from fascicle.formats.inception import (
     COREFERENCES,
     RELATIONS,
-    add_mention,
     left_out_events,
-    make_relation,
 )
-from fascicle.formats.inception_options import InceptionOptions
+from fascicle.formats.inception_options import InceptionOptions, add_mention, make_relation
 from fascicle.formats.inception_relations import (
     DEPENDENT,
     FILLER,

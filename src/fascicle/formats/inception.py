@@ -19,21 +19,25 @@ from fascicle.core.document import Document, Event, MentionKey, Relation
 from fascicle.core.effects import make_event
 from fascicle.core.files.elements import MAX_RECORD
 from fascicle.core.files.source import Source, read_lines
-from fascicle.core.mention import Span, parse_link
+from fascicle.core.mention import Span
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import FormatReader
-from fascicle.formats.inception_options import ENTITIES, STEP, InceptionOptions, layer_name
+from fascicle.formats.inception_escapes import plain_text, plain_value, token_spellings
+from fascicle.formats.inception_options import (
+    STEP,
+    InceptionOptions,
+    add_mention,
+    make_relation,
+)
 from fascicle.formats.inception_relations import (
     DEPENDENT,
     FILLER,
     GOVERNOR,
-    LAYER,
     OWNER,
-    RELATION_LAYER,
     ChainLink,
     chain_relations,
-    with_roles,
 )
 from fascicle.formats.offset_units import UTF16, conversion, convert_spans
 from fascicle.formats.report import ReadReport
@@ -43,8 +47,7 @@ _SLOTS: Final = "ROLE_"  # a column of roles; the next one has the annotations i
 _TEXT: Final = "#Text="
 _ROW: Final = re.compile(r"(\d+-\d+(?:\.\d+)?)\t(\d{1,12})-(\d{1,12})\t([^\t]*)\t?(.*)")
 _LAYER: Final = re.compile(r"#T_(SP|CH|RL)=([^|]+)\|?(.*)")
-_ESCAPED: Final = re.compile(r"\\(.)")
-_CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r"}
+_SLOT_BORDER: Final = re.compile(r"(?<!\\);")
 _STACKED: Final = re.compile(r"((?:[^|\\]|\\.?)*)(\||$)")
 _VALUE: Final = re.compile(r"((?:[^\\\[]|\\.?)*)(?:\[(\d+)\])?")
 # a token, and the numbers of the annotations that a relation joins, or of the one in a slot
@@ -88,6 +91,7 @@ class _Content:
     """What a file says of its document; the offsets are those of the file."""
 
     options: InceptionOptions
+    version: str = ".3"  # behind 3
     # kind, name and features
     layers: list[tuple[str, str, list[str]]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)  # of the sentence that begins
@@ -105,23 +109,36 @@ class _Content:
         default_factory=lambda: defaultdict(dict)
     )
     other: Counter[str] = field(default_factory=Counter)  # what is not read
+    misfits: list[str] = field(default_factory=list)  # tokens with other text at their offsets
     # of annotations without one
     numbers: Iterator[int] = field(default_factory=lambda: count(1_000_000_000))
 
     def begin(self, start: int, token: str) -> None:
         """Adds the text of a sentence, whose first token stands at an offset."""
-        text = _plain("\n".join(self.lines))
-        start -= len(text[: text.index(token)].encode("utf-16-le")) // 2
+        text = plain_text("\n".join(self.lines), self.version)
+        before = next(
+            (text[: text.index(word)] for word in token_spellings(token) if word in text), None
+        )
+        if before is None:
+            raise ValueError(f"the text of its sentence does not contain the token {token!r}")
+        start -= len(before.encode("utf-16-le")) // 2
         gap = start - len(self.text) // 2
         if gap < 0 or gap > 10_000 or start > MAX_RECORD:
             raise ValueError(
                 "a sentence does not begin behind the sentence before it, or too far behind"
             )
-        self.text += ("\n" if gap == 1 else " " * gap).encode("utf-16-le") + text.encode(
-            "utf-16-le"
-        )
+        blanks = "\n" if gap == 1 and self.text else " " * gap
+        self.text += (blanks + text).encode("utf-16-le")
         self.sentences.append((start, len(self.text) // 2))
         self.lines.clear()
+
+    def compare(self, place: Span, token: str) -> None:
+        """Notes a token whose offsets have another text."""
+        start, end = place
+        if self.text[2 * start : 2 * end].decode("utf-16-le", "replace") not in token_spellings(
+            token
+        ):
+            self.misfits.append(token)
 
     def row(self, token: str, place: Span, cells: list[str]) -> None:
         """Adds the annotations of a token or of a part of it."""
@@ -159,10 +176,12 @@ class _Content:
         name = feature.partition(":")[2].rpartition("_")[0]
         if fillers in _NO_VALUE:
             return
-        for role, filler in zip_longest(roles.split(";"), fillers.split(";"), fillvalue=""):
+        for role, filler in zip_longest(
+            _SLOT_BORDER.split(roles), fillers.split(";"), fillvalue=""
+        ):
             if match := _END.fullmatch(filler):
                 end = layer, match[1], int(match[2] or 0)
-                plain = FILLER if role in _NO_VALUE else _plain(role)
+                plain = FILLER if role in _NO_VALUE else plain_value(role)
                 self.relations.append(_Related(name, ((OWNER, owner), (plain, end)), {}))
             else:
                 self.other[RELATIONS] += bool(filler)
@@ -188,7 +207,7 @@ class _Content:
             return
         links = self.chains[layer, match[2]]
         role, kind = (
-            "" if text in _NO_VALUE else _plain(text)
+            "" if text in _NO_VALUE else plain_value(text)
             for text in (_VALUE.sub(r"\1", values[0], count=1), match[1])
         )
         (start, end), *_ = links.get(int(match[3]), (place, "", ""))
@@ -242,7 +261,9 @@ def read(source: Source, options: InceptionOptions, report: ReadReport) -> Itera
 
 
 def _add(line: str, content: _Content) -> None:
-    if layer := _LAYER.match(line):
+    if line.startswith(MARK):
+        content.version = line.removeprefix(MARK).strip()
+    elif layer := _LAYER.match(line):
         content.layers.append((layer[1], layer[2], layer[3].split("|")))
     elif line.startswith(_TEXT):
         content.lines.append(line.removeprefix(_TEXT))
@@ -252,7 +273,8 @@ def _add(line: str, content: _Content) -> None:
             raise ValueError("a row has a number such as 1-2, offsets such as 4-9, and a token")
         place = int(row[2]), int(row[3])
         if content.lines:
-            content.begin(place[0], _plain(row[4]))
+            content.begin(place[0], row[4])
+        content.compare(place, row[4])
         content.words += [place] if "." not in row[1] else []
         content.row(row[1], place, row[5].split("\t"))
 
@@ -264,7 +286,7 @@ def _document(source: Source, content: _Content) -> Document:
     keys: dict[tuple[str, int] | None, MentionKey | None] = {}
     for annotation, (span, facts) in content.mentions.items():
         (place,) = convert_spans([span], convert)
-        stated = {name: _plain(value) for name, value in facts.items()}
+        stated = {name: plain_value(value) for name, value in facts.items()}
         keys[annotation] = add_mention(
             collector, annotation[0], place, facts=stated, options=content.options
         )
@@ -276,7 +298,7 @@ def _document(source: Source, content: _Content) -> Document:
         sentences=tuple(_trim(span, text) for span in convert_spans(content.sentences, convert)),
         words=convert_spans(content.words, convert),
         relations=relations,
-        events=[*left_out_events(content.other, STEP), *content.options.check(layers)],
+        events=[*_events(content), *content.options.check(layers)],
     )
 
 
@@ -293,7 +315,7 @@ def _relations(
     for layer, ends, facts in content.relations:
         arguments = tuple((role, key) for role, end in ends if (key := keys.get(content.at(end))))
         if len(arguments) == len(ends):
-            plain = {name: _plain(value) for name, value in facts.items()}
+            plain = {name: plain_value(value) for name, value in facts.items()}
             yield make_relation(layer, arguments, facts=plain, options=content.options)
         else:
             content.other[RELATIONS] += 1
@@ -313,54 +335,22 @@ def _trim(span: Span, text: str) -> Span:
     return end - len(sentence.lstrip()), start + len(sentence.rstrip())
 
 
+def _events(content: _Content) -> Iterator[Event]:
+    if tokens := content.misfits:
+        message = (
+            f"{plural(len(tokens), 'token')} with other text at the offsets, first {tokens[0]!r}; "
+            "offsets kept"
+        )
+        yield make_event("text-mismatch", step=STEP, message=message)
+    yield from left_out_events(content.other, STEP)
+
+
 def left_out_events(counts: Counter[str], step: str) -> list[Event]:
     """Returns an event for each code with its count; ``step`` is the name of the reader."""
     return [
         make_event(code, step=step, message=f"not read: {count:,}")
         for code, count in sorted((+counts).items())
     ]
-
-
-def add_mention(
-    collector: MentionCollector,
-    layer: str,
-    span: Span,
-    *,
-    facts: dict[str, str],
-    options: InceptionOptions,
-) -> MentionKey | None:
-    """Adds an annotation of a layer, which is its type unless a feature refines it, see `read`.
-
-    Returns:
-        The key of the mention, or ``None`` if its place is not in the text.
-    """
-    name = layer_name(layer)
-    is_entity = ENTITIES in layer
-    links = (parse_link(facts.pop("identifier")),) if is_entity and "identifier" in facts else ()
-    kind = facts.pop(options.refining(facts, is_entity=is_entity), "")
-    of_layer = {"layer": name} if kind and not is_entity else {}
-    return collector.add(
-        (span,), kind or name, links=links, attributes=tuple({**of_layer, **facts}.items())
-    )
-
-
-def make_relation(
-    layer: str,
-    arguments: tuple[tuple[str, MentionKey], ...],
-    *,
-    facts: dict[str, str],
-    options: InceptionOptions,
-) -> Relation:
-    """Returns a relation of a layer, or of a slot, whose type is found as that of a mention."""
-    name = layer_name(layer)
-    arguments = with_roles(arguments, facts)
-    kind = facts.pop(options.refining(facts, is_entity=False), "")
-    attributes = {**({LAYER: name} if kind and layer != RELATION_LAYER else {}), **facts}
-    return Relation(type=kind or name, arguments=arguments, attributes=tuple(attributes.items()))
-
-
-def _plain(text: str) -> str:
-    return _ESCAPED.sub(lambda match: _CONTROLS.get(match[1], match[1]), text)
 
 
 READER: Final = FormatReader(read=read, options=InceptionOptions)

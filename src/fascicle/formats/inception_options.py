@@ -8,9 +8,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from fascicle.core.document import Event
+from fascicle.core.document import Event, MentionKey, Relation
+from fascicle.core.mention import Span, parse_link
 from fascicle.errors import UsageError
-from fascicle.formats.inception_relations import NOT_A_TYPE
+from fascicle.formats.collect import MentionCollector
+from fascicle.formats.inception_relations import LAYER, NOT_A_TYPE, RELATION_LAYER, with_roles
 
 STEP: Final = "webanno"
 ENTITIES: Final = "ner.type."
@@ -95,3 +97,41 @@ class InceptionOptions:
         names = ", ".join(sorted(features or set(map(layer_name, layers))))
         message = f"the file has no annotation with {wrong}; it has {names or 'no layers'}"
         return [Event(step=STEP, kind="note", code="layer-absent", message=message)]
+
+
+def add_mention(
+    collector: MentionCollector,
+    layer: str,
+    span: Span,
+    *,
+    facts: dict[str, str],
+    options: InceptionOptions,
+) -> MentionKey | None:
+    """Adds an annotation of a layer, which is its type unless a feature refines it, see `read`.
+
+    Returns:
+        The key of the mention, or ``None`` if its place is not in the text.
+    """
+    name = layer_name(layer)
+    is_entity = ENTITIES in layer
+    links = (parse_link(facts.pop("identifier")),) if is_entity and "identifier" in facts else ()
+    kind = facts.pop(options.refining(facts, is_entity=is_entity), "")
+    of_layer = {"layer": name} if kind and not is_entity else {}
+    return collector.add(
+        (span,), kind or name, links=links, attributes=tuple({**of_layer, **facts}.items())
+    )
+
+
+def make_relation(
+    layer: str,
+    arguments: tuple[tuple[str, MentionKey], ...],
+    *,
+    facts: dict[str, str],
+    options: InceptionOptions,
+) -> Relation:
+    """Returns a relation of a layer, or of a slot, whose type is found as that of a mention."""
+    name = layer_name(layer)
+    arguments = with_roles(arguments, facts)
+    kind = facts.pop(options.refining(facts, is_entity=False), "")
+    attributes = {**({LAYER: name} if kind and layer != RELATION_LAYER else {}), **facts}
+    return Relation(type=kind or name, arguments=arguments, attributes=tuple(attributes.items()))

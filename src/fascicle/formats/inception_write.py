@@ -45,7 +45,8 @@ _ENTITY: Final = f"{_DKPRO}ner.type.NamedEntity"
 _LINKS: Final = " links link-ontologies link-curies"
 _HEAD: Final = f"#FORMAT=WebAnno TSV 3.3\n#T_SP={_ENTITY}|identifier|value\n"
 _IN_TEXT: Final = re.compile(r"[\\\t\n\r]")
-_IN_VALUES: Final = re.compile(r"[\\\[\]|_;*\t\n\r]")
+_IN_TOKENS: Final = re.compile(r"[\t\n\r]")  # WebAnno escapes no token
+_IN_VALUES: Final = re.compile(r"->|[\\\[\]|_;*\t\n\r]")
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LETTERS: Final = {"\t": "t", "\n": "n", "\r": "r"}
 _WORD: Final = re.compile(r"\S+")
@@ -83,6 +84,8 @@ def _encode_tsv(document: Document, report: WriteReport) -> bytes:
     ranges = tuple((block[0][0], block[-1][1]) for block in blocks)
     if not tokens:
         report.lose("empty-documents", document)
+    elif text[: tokens[0][0]].strip(" "):
+        report.lose("text-between-words", document)
     if document.words and document.words != tuple(tokens):
         report.lose("words", document)
     if document.sentences and document.sentences != ranges:
@@ -91,7 +94,7 @@ def _encode_tsv(document: Document, report: WriteReport) -> bytes:
     rows = _Rows(blocks, [part for parts in places.values() for part in parts])
     rows.add_layer("", _entity_cells(document, places, report))
     _add_relations(rows, document, places, report)
-    return "".join([_HEAD, *rows.heads, "\n\n", *rows.lines(text, blocks)]).encode()
+    return "".join([_HEAD, *rows.heads, "\n", *rows.lines(text, blocks)]).encode()
 
 
 _Part = tuple[Span, Span]  # of a token: the token, and the part, which may be all of it
@@ -139,20 +142,20 @@ class _Rows:
         """Yields the text and the rows of each sentence."""
         units = _units(text)
         rows = iter(self.names.items())
-        starts = [block[0][0] for block in blocks[1:]]
-        borders = pairwise([0, *starts, len(text)])
+        # INCEpTION fills the text before the first token of a sentence with blanks
+        borders = pairwise([*(block[0][0] for block in blocks), len(text)])
         row = next(rows, None)
         for number, (start, end) in enumerate(borders, 1):
             if row is None:
                 return
+            yield "\n"  # INCEpTION refuses a file with an empty line at its end
             yield from (f"#Text={_escape_text(line)}\n" for line in text[start:end].split("\n"))
             while row and row[1].startswith(f"{number}-"):
                 (_, part), name = row
                 offsets = f"{units[part[0]]}-{units[part[1]]}"
-                words = _escape_text(text[slice(*part)])
+                words = _IN_TOKENS.sub(_escape, text[slice(*part)])
                 yield "\t".join((name, offsets, words, *self._columns[row[0]], "\n"))
                 row = next(rows, None)
-            yield "\n"
 
 
 def _tokens(document: Document, text: str) -> list[Span]:

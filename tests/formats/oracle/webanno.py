@@ -59,7 +59,7 @@ def _tsv(drafts: Sequence[Draft], hand: Hand) -> Files:
             ["|".join(one) for one in zip(*cells[at], strict=True)] if cells[at] else ["_", "_"]
         )
         place = f"{units(text[:start])}-{units(text[:end])}"
-        rows.append("\t".join((f"1-{at + 1}", place, escaped(text[start:end]), "NN", *columns, "")))
+        rows.append("\t".join((f"1-{at + 1}", place, text[start:end], "NN", *columns, "")))
     return {"a.tsv": hand.lines(rows)}
 
 
