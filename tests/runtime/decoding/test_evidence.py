@@ -57,6 +57,16 @@ PACK = {
     "acute pancreatitis": "Disease",
     "Acute pancreatitis": "Disease",
     "breast cancer": "Disease",
+    "urea": "Chemical",
+    "iodine": "Chemical",
+    "lactate": "Chemical",
+    "metformin": "Chemical",
+    "polysorbate": "Chemical",
+    "polysorbate 80": "Chemical",
+    "obesity": "Disease",
+    "stroke": "Disease",
+    "trisomy": "Disease",
+    "keratin": "Chemical",
     "asthma": "Disease",
     **dict.fromkeys(
         ("alteplase", "filgrastim", "epoetin alfa", "interferon beta-1a", "Idursulfase"), "Chemical"
@@ -163,6 +173,34 @@ def test_a_disease_has_its_first_word(text: str, part: str) -> None:
 )
 def test_a_disease_that_is_a_name_stays_without_other_words(text: str, name: str) -> None:
     assert found(text, (name, "Disease")) == [(name, "Disease")]
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "expected"),
+    [
+        ("urea 12 was", ("urea 12", "Chemical"), None),
+        ("metformin12 was", ("metformin12", "Chemical"), ("metformin", "Chemical")),
+        ("in obesity1 and", ("obesity1", "Disease"), ("obesity", "Disease")),
+        ("in stroke6", ("stroke6", "Gene"), ("stroke", "Disease")),
+        ("polysorbate 80", ("polysorbate 80", "Chemical"), None),
+        ("iodine 131", ("iodine 131", "Chemical"), None),
+        ("trisomy 21", ("trisomy 21", "Disease"), None),
+        ("keratin 14", ("keratin 14", "Gene"), None),
+        ("keratin14", ("keratin14", "Gene"), None),
+        ("SN 38 and RU 486", ("RU 486", "Chemical"), None),
+        ("claudin1", ("claudin1", "Gene"), None),
+    ],
+)
+def test_a_number_that_is_no_part_of_a_name_goes(
+    text: str, mention: tuple[str, str], expected: tuple[str, str] | None
+) -> None:
+    assert found(text, mention) == [expected or mention]
+
+
+def test_numbers_behind_several_names_are_results() -> None:
+    names = [("urea 12", "Chemical"), ("iodine 131", "Chemical"), ("lactate 4.5", "Chemical")]
+    expected = [("urea", "Chemical"), ("iodine 131", "Chemical"), ("lactate", "Chemical")]
+    assert found("urea 12, iodine 131, lactate 4.5", *names) == expected
 
 
 def test_formulas_are_for_models_of_chemicals() -> None:

@@ -15,6 +15,7 @@ from fascicle.core.lexicon import lexicon
 from fascicle.core.mention import PlacedSpans, Span, contains
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
+from fascicle.runtime.decoding.numbers import without_numbers
 from fascicle.runtime.decoding.retyping import with_own_types
 from fascicle.settings.decision import DocumentDecision
 from fascicle.terms.abbreviations.finder import abbreviations_of
@@ -93,7 +94,8 @@ def with_evidence(
     A mention that is no name by itself becomes the longest name of its type in the pack that holds
     it, such as ``virus`` in ``hepatitis B virus``; so does a disease behind what is part of its
     name, such as ``swine fever`` in ``African swine fever``. A name that means another type may
-    take it (see `with_own_types`). A formula is a chemical. A variant, a genotype or a blood group
+    take it (see `with_own_types`), and a number behind it goes (see `without_numbers`). A formula
+    is a chemical. A variant, a genotype or a blood group
     is no gene. A symbol of genes alone behind a species is one: ``human BID``, unless the text
     defines it as something else or writes the species in capitals.
 
@@ -101,12 +103,13 @@ def with_evidence(
         documents: that were read.
         patches: the answer for each.
         rules: of the model; without a pack nothing changes.
-        knows: is asked twice, for names of all documents.
+        knows: is asked up to three times, for names of all documents.
         source: of formulas and genes that are added; that of the other mentions by default.
     """
     if not rules.pack:
         return list(patches)
     plain = [without_wraps(plain_text(document.text)) for document in documents]
+    patches = without_numbers(plain, patches, knows=knows)
     parts = [
         _may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)
     ]
