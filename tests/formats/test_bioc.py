@@ -442,3 +442,45 @@ def test_every_sign_of_a_text_is_read_back(tmp_path: Path, sign: str) -> None:
         assert [(one.start, one.end, one.name) for one in found.sections or ()] == [
             (one.start, one.end, one.name) for one in document.sections or ()
         ]
+
+
+def test_ids_count_within_the_holder_of_a_relation(tmp_path: Path) -> None:
+    """The comments of ``BioC.dtd``: ids of annotations are unique at the level at which relations
+    appear, so that each passage may have its own T1; an annotation that is left out has its id.
+    """
+
+    def passage(
+        offset: int, text: str, *kinds: str, relations: Sequence[str] = ("R",)
+    ) -> dict[str, Any]:
+        words = [(0, text.split()[0]), (text.index(text.split()[1]), text.split()[1])]
+        return {
+            "offset": offset,
+            "text": text,
+            "annotations": [
+                {
+                    **annotation([(offset + start, len(word))], word),
+                    "id": f"T{number}",
+                    "infons": {"type": kind} if kind else {},
+                }
+                for number, ((start, word), kind) in enumerate(zip(words, kinds, strict=False), 1)
+            ],
+            "relations": [
+                {"id": name, "infons": {}, "nodes": [{"refid": "T1"}, {"refid": "T2"}]}
+                for name in relations
+            ],
+        }
+
+    both = of(tmp_path, passage(0, "Anna Bob", "P", "P"), passage(9, "Carl Dora", "P", "P"))
+    starts = [[key[2][0][0] for _, key in one.arguments] for one in both.relations]
+    assert (starts, both.events) == ([[0, 5], [9, 14]], ())
+    one = of(tmp_path, passage(0, "Anna Bob", "", "P"), passage(9, "Carl Dora", "P", relations=()))
+    assert not one.relations
+    assert "relations-left-out" in [event.code for event in one.events]
+    inner = {"offset": 0, "annotations": [], "relations": [], **passage(0, "Anna Bob", "P", "P")}
+    outer = {
+        "offset": 0,
+        "sentences": [{**inner, "relations": []}],
+        "relations": inner["relations"],
+    }
+    whole = of(tmp_path, outer, passage(9, "Carl Dora", "P", "P", relations=()))
+    assert [key[2][0][0] for _, key in whole.relations[0].arguments] == [0, 5]

@@ -755,3 +755,18 @@ def test_lists_that_are_perhaps_no_documents_are_refused(
     path.write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(FormatError):
         list(read(path))
+
+
+def test_no_entry_of_bigbio_is_no_link(tmp_path: Path) -> None:
+    """The loaders of BigBIO copy the -1 of PubTator, and NIL of other corpora, as ids."""
+    entity = {"id": "e", "type": "X", "text": ["a"], "offsets": [[0, 1]]}
+    names = [{"db_name": "-1", "db_id": "-1"}, {"db_name": "M", "db_id": "NIL"}]
+    record = {
+        "document_id": "1",
+        "passages": [{"type": "t", "text": ["a"], "offsets": [[0, 1]]}],
+        "entities": [{**entity, "normalized": names}],
+    }
+    path = tmp_path / "b.jsonl"
+    path.write_text(json.dumps(record))
+    (document,) = read(path)
+    assert [(link.id, link.nil) for link in document.mentions[0].links] == [("", True)]

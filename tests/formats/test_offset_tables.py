@@ -336,3 +336,22 @@ def test_folders_below_are_not_looked_through_for_a_note(
 
 def _refuse(*_: object, **__: object) -> None:
     raise AssertionError("the whole tree was opened")
+
+
+def test_codes_are_links_and_further_columns_attributes(tmp_path: Path) -> None:
+    """The linking parts of DisTEMIST, MedProcNER and SympTEMIST: a column ``code``, with ``+`` between
+    several concepts, and ``NOCODE`` where none fits.
+    """
+    (tmp_path / "a.txt").write_text("fiebre y tos, asma")
+    (tmp_path / "t.tsv").write_text(
+        "filename\tmark\tlabel\tstart_span\tend_span\ttext\tcode\tsem_rel\n"
+        "a\tT1\tSYM\t0\t6\tfiebre\t386661006\tEXACT\n"
+        "a\tT2\tSYM\t9\t12\ttos\t1+2|3\tNARROW\na\tT3\tSYM\t14\t18\tasma\tNOCODE\t\n"
+    )
+    ((first, second, third),) = (one.mentions for one in _read(tmp_path))
+    assert [[link.id for link in one.links] for one in (first, second, third)] == [
+        ["386661006"],
+        ["1", "2", "3"],
+        [],
+    ]
+    assert (first.attributes, third.attributes) == ((("sem_rel", "EXACT"),), ())

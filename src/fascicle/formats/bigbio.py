@@ -4,7 +4,7 @@ normalised ids.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +13,7 @@ from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.formats.collect import MentionCollector
+from fascicle.formats.json_record import NIL
 from fascicle.formats.json_relations import (
     RELATIONS,
     StatedArgument,
@@ -20,6 +21,7 @@ from fascicle.formats.json_relations import (
     structures_left_out,
 )
 from fascicle.formats.offset_units import AUTO
+from fascicle.formats.pubtator import NO_ID
 
 STEP: Final = "bigbio"
 _GAP: Final = 1 << 16  # characters between two passages
@@ -67,11 +69,7 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
     text = _text_of_passages(content.passages)
     collector = MentionCollector(text, step=STEP, unit=AUTO)
     for entity in content.entities:
-        links = tuple(
-            Link(id=str(entry.db_id), ontology=entry.db_name or "")
-            for entry in entity.normalized
-            if entry.db_id
-        )
+        links = tuple(_links(entity.normalized))
         expected = " ".join(entity.text) if entity.text else None
         collector.add(entity.offsets, entity.type, expected=expected, is_standoff=True, links=links)
     sections = tuple(_section(passage) for passage in content.passages if passage.offsets)
@@ -85,6 +83,15 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         relations=relations,
         meta=meta,
     )
+
+
+def _links(entries: Sequence[_Entry]) -> Iterator[Link]:
+    for entry in entries:
+        identifier = str(entry.db_id or "").strip()
+        if identifier in NIL:
+            yield Link(id="", nil=True)
+        elif identifier not in NO_ID:
+            yield Link(id=identifier, ontology=entry.db_name or "")
 
 
 def _arguments(entities: Sequence[_Entity], collector: MentionCollector) -> list[StatedArgument]:

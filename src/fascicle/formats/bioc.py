@@ -25,6 +25,7 @@ from fascicle.formats.bioc_records import (
     BiocAnnotation,
     BiocDocument,
     BiocPassage,
+    HolderPath,
     Location,
     Sentence,
     from_start,
@@ -69,9 +70,12 @@ class _Piece:
 
 
 class _Candidate(NamedTuple):
-    """Annotation, the texts that it may be in, and the offsets of its passage and its sentence."""
+    """Annotation, its holder, the texts that it may be in, and the offsets of its passage and its
+    sentence.
+    """
 
     annotation: BiocAnnotation
+    holder: HolderPath
     near: list[_Piece]
     offsets: Mapping[str, int]
 
@@ -125,11 +129,14 @@ def _make_document(identifier: str, entry: BiocDocument) -> Document:
 
     events = list(_left_out(entry))
     keys = [
-        (str(candidate.annotation.id), key)
+        (
+            candidate.holder,
+            str(candidate.annotation.id),
+            _add(candidate, counting, collector, events, moved=moved),
+        )
         for candidate in candidates
-        if (key := _add(candidate, counting, collector, events, moved=moved))
     ]
-    stated = [relation for holder in _holders(entry) for relation in holder.relations]
+    stated = [(path, relation) for path, holder in _holders(entry) for relation in holder.relations]
     relations = tuple(read_relations(stated, keys, events))
     return collector.document(
         identifier,
@@ -185,9 +192,9 @@ def _candidates(
     entry: BiocDocument, pieces: list[_Piece], ranges: list[range]
 ) -> Iterator[_Candidate]:
     """Yields all annotations, each with the texts near it."""
-    for passage, own in zip(entry.passages, ranges, strict=True):
-        near = [pieces[at] for at in own]
-        for holder in (passage, *passage.sentences):
+    for at, (passage, own) in enumerate(zip(entry.passages, ranges, strict=True)):
+        near = pieces[own.start : own.stop]
+        for path, holder in _holders_of(passage, at):
             offsets = {"passage": passage.offset, "sentence": holder.offset}
             # The text of the passage has control characters again, that of an annotation has their
             # symbols.
@@ -197,9 +204,9 @@ def _candidates(
                 else holder.annotations
             )
             for annotation in annotations:
-                yield _Candidate(annotation, near, offsets)
+                yield _Candidate(annotation, path, near, offsets)
     for annotation in entry.annotations:
-        yield _Candidate(annotation, pieces, _NO_OFFSETS)
+        yield _Candidate(annotation, (), pieces, _NO_OFFSETS)
 
 
 def _without_symbols(annotation: BiocAnnotation) -> BiocAnnotation:
@@ -384,12 +391,17 @@ def _name(passage: BiocPassage) -> tuple[str, dict[str, str]]:
     return name.lower() if SECTION in passage.infons else name, facts
 
 
-def _holders(entry: BiocDocument) -> list[Any]:
-    return [
-        entry,
-        *entry.passages,
-        *(sentence for passage in entry.passages for sentence in passage.sentences),
-    ]
+def _holders(entry: BiocDocument) -> Iterator[tuple[HolderPath, Any]]:
+    yield (), entry
+    for at, passage in enumerate(entry.passages):
+        yield from _holders_of(passage, at)
+
+
+def _holders_of(passage: BiocPassage, at: int) -> Iterator[tuple[HolderPath, Sentence]]:
+    """Yields a passage with its number, and its sentences."""
+    yield (at,), passage
+    for number, sentence in enumerate(passage.sentences):
+        yield (at, number), sentence
 
 
 def _left_out(entry: BiocDocument) -> Iterator[Event]:

@@ -19,6 +19,7 @@ STEP: Final = "bioc"
 TYPE: Final = "type"
 CONTROLS: Final = "control-characters"
 _CONTROL: Final = re.compile(r"(\d{1,9}):([0-9A-F]{2,4})(?![0-9A-F])")
+HolderPath = tuple[int, ...]  # numbers of a passage and of its sentence; empty for the document
 _SYMBOL: Final = re.compile("[\u2400-\u2421\ufffd]")
 
 
@@ -123,27 +124,30 @@ def shows_controls(text: str) -> bool:
 
 
 def read_relations(
-    stated: Iterable[Any], keys: Iterable[tuple[str, MentionKey]], events: list[Event]
+    stated: Iterable[tuple[HolderPath, Any]],
+    keys: Iterable[tuple[HolderPath, str, MentionKey | None]],
+    events: list[Event],
 ) -> Iterator[Relation]:
     """Yields the relations between mentions, and counts the others.
 
     Args:
-        stated: relations of a document and its parts, as the file has them.
-        keys: ids of annotations and the keys of their mentions; an id of several mentions names
-            none.
+        stated: holders and relations, as the file has them.
+        keys: holders and ids of annotations, and the keys of their mentions; an id of several
+            mentions, or of an annotation that is no mention, names none. The ids of the holder of a
+            relation come first.
         events: receives the count.
     """
-    keys_by_id: defaultdict[str, set[MentionKey]] = defaultdict(set)
-    for identifier, key in keys:
-        keys_by_id[identifier].add(key)
+    keys_by_id: defaultdict[tuple[HolderPath, str], set[MentionKey | None]] = defaultdict(set)
+    for path, identifier, key in keys:
+        for depth in range(len(path) + 1):
+            keys_by_id[path[:depth], identifier].add(key)
     losses = 0
-    for raw in stated:
+    for path, raw in stated:
         try:
             relation = msgspec.convert(raw, Related)
             arguments = tuple(
-                (node.role or "", key)
+                (node.role or "", _nearest(path, str(node.refid), keys_by_id))
                 for node in relation.nodes
-                for (key,) in (keys_by_id[str(node.refid)],)
             )
         # another form, or it refers to something else than one mention
         except (msgspec.ValidationError, ValueError):
@@ -155,6 +159,21 @@ def read_relations(
     if losses:
         message = f"relations are not read if they refer to anything but mentions ({losses:,})"
         events.append(make_event("relations-left-out", step=STEP, message=message))
+
+
+def _nearest(
+    path: HolderPath,
+    identifier: str,
+    keys_by_id: Mapping[tuple[HolderPath, str], set[MentionKey | None]],
+) -> MentionKey:
+    """Returns the mention of an id in a holder, or else in what contains it."""
+    places = ((path[:depth], identifier) for depth in range(len(path), -1, -1))
+    (key,) = next(
+        (keys_by_id[place] for place in places if place in keys_by_id), set[MentionKey | None]()
+    )
+    if key is None:
+        raise ValueError("the annotation is no mention")
+    return key
 
 
 def related(

@@ -28,7 +28,7 @@ IDS: Final = (
 )
 _GROUP: Final = "sc"  # the group of spans that spaCy trains on, for gold
 _NUMBERS: Final = (float, int, type(None))  # of scores
-_NIL: Final = frozenset({"NIL", "CUI-less"})  # in place of an id: no entry fits
+NIL: Final = frozenset({"NIL", "CUI-less"})  # in place of an id: no entry fits
 
 
 class RawMention(NamedTuple):
@@ -205,9 +205,7 @@ class Record:
         is_text = isinstance(links, list) and all(isinstance(link, str) for link in links)
         if self.shape.links != "links" and is_text:
             return tuple(
-                Link(id="", nil=True) if link in _NIL else parse_link(link)
-                for link in links
-                if link
+                Link(id="", nil=True) if link in NIL else parse_link(link) for link in links if link
             )
         try:
             return msgspec.convert(without_nulls(stated), tuple[Link, ...])

@@ -12,21 +12,22 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.core.document import Document, Event
+from fascicle.core.document import Document, Event, Link
 from fascicle.core.files.source import MAX_LINE, Source, is_integer, open_bytes, read_lines
 from fascicle.core.files.tree import Tree, open_tree, split_archive
-from fascicle.core.mention import Span
+from fascicle.core.mention import Span, parse_link
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.formats.collect import MentionCollector, is_text_at
 from fascicle.formats.handlers import TEXT, FormatReader
 from fascicle.formats.offset_units import AUTO
+from fascicle.formats.pubtator import NO_ID
 from fascicle.formats.report import ReadReport
 
 _STEP: Final = "offsets"
@@ -49,9 +50,14 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "end": ("end", "off1", "end_span", "end_offset"),
         "type": ("type", "label"),
         "text": ("text", "extraction", "span"),
+        "code": ("code", "codes", "ncbitax", "concept_id"),
     }
 )
-_OPTIONAL: Final = "text"
+_TEXT: Final = "text"
+_OPTIONAL: Final = (_TEXT, "code")
+_NUMBER: Final = "mark"  # column of the number of a mention, such as T1
+_NO_CODE: Final = NO_ID | {"NOCODE", "NOMAP", "NIL"}  # no concept fits
+_BORDER: Final = re.compile(r"[+|]")  # of several concepts
 _HEAD: Final = 64 * 1024
 _ENDS: Final = re.compile(r"\r*\n|\r")
 
@@ -112,7 +118,7 @@ def _table(source: Source, files: dict[str, str]) -> OffsetTable:
             file=source.path,
         )
     if not tables:
-        parts = ", ".join(names[0] for part, names in _NAMES.items() if part != _OPTIONAL)
+        parts = ", ".join(names[0] for part, names in _NAMES.items() if part not in _OPTIONAL)
         raise FormatError(
             f"no table of offsets names a text of {source.path}; a .tsv with columns for {parts} "
             f"must be in this place or up to {plural(_ABOVE, 'folder')} above it",
@@ -150,7 +156,14 @@ def _document(tree: Tree, name: str, source: Source, rows: list[_OffsetRow]) -> 
 
     collector = MentionCollector(text, step=_STEP, unit=AUTO, marked=has_bom, agrees=agrees)
     for row in rows:
-        collector.add(row.spans, row.type, expected=row.text, is_standoff=True)
+        collector.add(
+            row.spans,
+            row.type,
+            expected=row.text,
+            is_standoff=True,
+            links=row.links,
+            attributes=row.attributes,
+        )
     events = []
     if not rows:
         message = f"{name} has no row in the table"
@@ -167,11 +180,15 @@ class _OffsetRow:
         spans: its offsets, as the table has them.
         type: its type.
         text: the cell with its text; ``None`` if there is no such column.
+        links: concepts.
+        attributes: the columns beside these, with their names.
     """
 
     spans: tuple[Span, ...]
     type: str
     text: str | None
+    links: tuple[Link, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,12 +254,19 @@ class OffsetTable:
         numbered = self.lines(source)
         header = next(numbered, (0, ""))[1]
         columns, width = columns_by_name(header), header.count("\t") + 1
+        others = [
+            (at, title)
+            for at, title in enumerate(map(str.strip, header.split("\t")))
+            if title and title != _NUMBER and at not in columns.values()
+        ]
         for number, line in numbered:
             if line.strip():
                 name, row = _row_of(
                     line.split("\t"), columns, width=width, place=Place(self.path, number)
                 )
-                yield (name if name in names else ""), row
+                facts = ((title, line.split("\t")[at].strip()) for at, title in others)
+                stated = tuple(fact for fact in facts if fact[1])
+                yield (name if name in names else ""), replace(row, attributes=stated)
 
 
 def columns_by_name(header: str) -> dict[str, int]:
@@ -259,7 +283,7 @@ def columns_by_name(header: str) -> dict[str, int]:
         name = next((name for name in names if name in cells), None)
         if name is not None:
             columns[part] = cells.index(name)
-        elif part != _OPTIONAL:
+        elif part not in _OPTIONAL:
             return {}
     return columns
 
@@ -348,8 +372,14 @@ def _row_of(
             at=place,
         )
     spans = tuple(zip(map(int, starts), map(int, ends), strict=True))
-    text = cells[columns[_OPTIONAL]] if _OPTIONAL in columns else None
-    return name, _OffsetRow(spans=spans, type=kind, text=text)
+    text = cells[columns[_TEXT]] if _TEXT in columns else None
+    return name, _OffsetRow(spans=spans, type=kind, text=text, links=_links(cells, columns))
+
+
+def _links(cells: Sequence[str], columns: Mapping[str, int]) -> tuple[Link, ...]:
+    codes = _BORDER.split(cells[columns["code"]]) if "code" in columns else ()
+    distinct = dict.fromkeys(map(str.strip, codes))
+    return tuple(parse_link(code) for code in distinct if code not in _NO_CODE)
 
 
 def spellings(cell: str) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ _ONE_ID: Final = re.compile(
 # as NCBI writes it; other readers take a mention with an empty column for a relation
 _NO_CONCEPT: Final = "-"
 _SHORT: Final = 64  # characters of a column of ids that is kept
-_NO_ID: Final = frozenset({"", _NO_CONCEPT, "-1"})
+NO_ID: Final = frozenset({"", _NO_CONCEPT, "-1"})
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -233,9 +233,9 @@ _known_ids = lru_cache(maxsize=2**14)(_parse_ids)  # a file names the same conce
 
 def _split_ids(column: str) -> list[str]:
     """Returns the parts of a column, each once, if all of them look like ids; else the column."""
-    if column in _NO_ID:
+    if column in NO_ID:
         return []
-    parts = [part for part in map(str.strip, _SEPARATORS.split(column)) if part not in _NO_ID]
+    parts = [part for part in map(str.strip, _SEPARATORS.split(column)) if part not in NO_ID]
     if parts and all(map(_ONE_ID.fullmatch, parts)):
         return list(dict.fromkeys(parts))
     return [column]
