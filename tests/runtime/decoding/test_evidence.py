@@ -72,6 +72,9 @@ PACK = {
         ("alteplase", "filgrastim", "epoetin alfa", "interferon beta-1a", "Idursulfase"), "Chemical"
     ),
     **dict.fromkeys(("trypsin", "Alcohol"), "Chemical"),
+    **dict.fromkeys(("BRAF", "SOD1", "factor V", "prothrombin", "TMEM120A", "TME"), "Gene"),
+    **dict.fromkeys(("Bacillus subtilis", "H. pylori", "E. coli", "E. coli K-12"), "Species"),
+    **dict.fromkeys(("Human papillomavirus", "Salmonella enterica"), "Species"),
 }
 
 
@@ -279,6 +282,38 @@ def test_a_biotechnological_drug_is_a_chemical(kind: str) -> None:
 )
 def test_other_genes_and_diseases_stay(name: str, kind: str) -> None:
     assert found(f"of {name} in", (name, kind)) == [(name, kind)]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "expected"),
+    [
+        ("BRAFV600E", "Gene", "BRAF"),
+        ("BRAF V600E", "Gene", "BRAF"),
+        ("BRAF p.Val600Glu", "Gene", "BRAF"),
+        ("SOD1G93A", "Gene", "SOD1"),
+        ("factor V G1691A", "Gene", "factor V"),
+        ("prothrombin\nG20210A", "Gene", "prothrombin"),
+        ("H. pylori CagA", "Species", "H. pylori"),
+        ("Bacillus subtilis 168", "Species", "Bacillus subtilis"),
+        ("Bacillus subtilis SigB", "Species", "Bacillus subtilis"),
+        ("Bacillus subtilis mecA", "Species", "Bacillus subtilis"),
+        # known with it, or without it unknown, no gene, or of another form
+        ("E. coli K-12", "Species", "E. coli K-12"),
+        ("TMEM120A", "Gene", "TMEM120A"),
+        ("CYP2C19", "Gene", "CYP2C19"),
+        ("XYZV600E", "Gene", "XYZV600E"),
+        ("BRAFV600E", "CellLine", "BRAFV600E"),
+        ("Human papillomavirus 16", "Species", "Human papillomavirus 16"),
+        ("Salmonella enterica Typhimurium", "Species", "Salmonella enterica Typhimurium"),
+    ],
+)
+def test_names_go_on_with_no_variant_or_strain(name: str, kind: str, expected: str) -> None:
+    assert found(f"of {name} in", (name, kind)) == [(expected, kind)]
+
+
+def test_a_name_without_its_variant_is_marked_once() -> None:
+    names = [("BRAFV600E", "Gene"), ("BRAF", "Gene")]
+    assert found("of BRAFV600E in", *names) == [("BRAF", "Gene")]
 
 
 def test_an_event_counts_the_types_that_change() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 import msgspec
@@ -17,6 +18,7 @@ from fascicle.core.wording import plural
 from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
 from fascicle.runtime.decoding.numbers import without_numbers
 from fascicle.runtime.decoding.retyping import with_own_types
+from fascicle.runtime.decoding.tails import all_forms, without_tails
 from fascicle.settings.decision import DocumentDecision
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.terms.variant_recogniser import VariantRecogniser
@@ -93,11 +95,12 @@ def with_evidence(
 
     A mention that is no name by itself becomes the longest name of its type in the pack that holds
     it, such as ``virus`` in ``hepatitis B virus``; so does a disease behind what is part of its
-    name, such as ``swine fever`` in ``African swine fever``. A name that means another type may
-    take it (see `with_own_types`), and a number behind it goes (see `without_numbers`). A formula
-    is a chemical. A variant, a genotype or a blood group
-    is no gene. A symbol of genes alone behind a species is one: ``human BID``, unless the text
-    defines it as something else or writes the species in capitals.
+    name, such as ``swine fever`` in ``African swine fever``. A name goes on with no variant or
+    strain that the pack lacks (see `without_tails`), nor with a number (see `without_numbers`). A
+    name that means another type may take it (see `with_own_types`). A formula is a chemical. A
+    variant, a genotype or a blood group is no gene. A symbol of genes alone behind a species is
+    one: ``human BID``, unless the text defines it as something else or writes the species in
+    capitals.
 
     Args:
         documents: that were read.
@@ -110,13 +113,10 @@ def with_evidence(
         return list(patches)
     plain = [without_wraps(plain_text(document.text)) for document in documents]
     patches = without_numbers(plain, patches, knows=knows)
-    parts = [
-        _may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)
-    ]
-    own_types = _look_up(knows, (name for names in parts for name in names.values()))
+    patches, own_types = _cut(plain, patches, rules, knows)
     texts = [
-        _gather(text, patch, names, types=own_types, rules=rules, document=document)
-        for text, patch, names, document in zip(plain, patches, parts, documents, strict=True)
+        _gather(text, patch, own_types, rules=rules, document=document)
+        for text, patch, document in zip(plain, patches, documents, strict=True)
     ]
     types = {**own_types, **_look_up(knows, (name for text in texts for name in text.names))}
     return [
@@ -128,6 +128,24 @@ def with_evidence(
 def _look_up(knows: FindTypes, names: Iterable[str]) -> Mapping[str, str]:
     distinct = set(names)
     return knows(distinct) if distinct else {}
+
+
+def _cut(
+    texts: Sequence[str], patches: Sequence[Patch], rules: DocumentDecision, knows: FindTypes
+) -> tuple[list[Patch], Mapping[str, str]]:
+    """Returns answers without the tails of names, and the types of the names."""
+    pairs = [
+        (patch, _may_be_parts(text, patch.add, rules))
+        for text, patch in zip(texts, patches, strict=True)
+    ]
+    types = _look_up(
+        knows, chain.from_iterable(all_forms(patch.add, names) for patch, names in pairs)
+    )
+    cut = [
+        msgspec.structs.replace(patch, add=without_tails(patch.add, names, types))
+        for patch, names in pairs
+    ]
+    return cut, types
 
 
 def _may_be_parts(
@@ -147,12 +165,12 @@ def _may_be_parts(
 def _gather(
     text: str,
     patch: Patch,
-    parts: Mapping[int, str],
-    *,
     types: Mapping[str, str],
+    *,
     rules: DocumentDecision,
     document: Document,
 ) -> Text:
+    parts = _may_be_parts(text, patch.add, rules)
     longer = {at: _around(text, patch.add[at].spans[0]) for at in parts}
     for at, name in parts.items():
         # a name by itself, except before the head of a species and behind the first word of a
