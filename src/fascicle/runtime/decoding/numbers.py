@@ -56,19 +56,17 @@ def without_numbers(
         patches: the answer for each.
         knows: is asked for the names with and without their numbers.
     """
-    cuts = [
-        {mention: cut for mention in patch.add for cut in _cuts(text, mention)}
-        for text, patch in zip(texts, patches, strict=True)
-    ]
+    cuts = [dict(_cuts(*pair)) for pair in zip(texts, patches, strict=True)]
     names = {name for own in cuts for cut in own.values() for name in (cut.whole, cut.name)}
     types = knows(names) if names else {}
     return [_ended(patch, own, types) for patch, own in zip(patches, cuts, strict=True)]
 
 
-def _cuts(text: str, mention: Mention) -> Iterator[_Cut]:
-    for pattern, kinds in _RULES.get(mention.type, {}).items():
-        if len(mention.spans) == 1 and (match := pattern.fullmatch(text, *mention.spans[0])):
-            yield _Cut(match[0], match[1], kinds, pattern is _RESULT)
+def _cuts(text: str, patch: Patch) -> Iterator[tuple[Mention, _Cut]]:
+    for mention in patch.add:
+        for pattern, kinds in _RULES.get(mention.type, {}).items():
+            if len(mention.spans) == 1 and (match := pattern.fullmatch(text, *mention.spans[0])):
+                yield mention, _Cut(match[0], match[1], kinds, pattern is _RESULT)
 
 
 def _ended(patch: Patch, cuts: Mapping[Mention, _Cut], types: Mapping[str, str]) -> Patch:
