@@ -286,3 +286,13 @@ def test_a_number_of_a_character_that_is_too_long_is_no_fault(tmp_path: Path) ->
     (tmp_path / "a.apf.xml").write_text("<source_file><document/></source_file>")
     (found,) = read(tmp_path, format="ace")
     assert found.text == "Ann \ufffd AT&T"
+
+
+def test_offsets_that_count_crlf_as_one_are_converted(tmp_path: Path) -> None:
+    """As those of brat, of tables of offsets and of Knowtator; files of Windows have CRLF."""
+    folder = place(tmp_path, sgm=SGM.replace("\n", "\r\n"), xml=apf(TEXT))
+    (document,) = _read(folder)
+    words = [mention.text_in(document.text) for mention in document.mentions]
+    assert words == ["The mayor of Paris", "Paris", "AT&T", "Mr. Smith"]
+    (event,) = [event for event in document.events if event.code == "offsets-moved"]
+    assert "CRLF" in event.message

@@ -272,3 +272,30 @@ def test_each_view_with_a_text_is_a_document(tmp_path: Path) -> None:
     assert [(event.code, event.message) for event in one.events] == [
         ("parts-left-out", "views without a text are not read: Audio")
     ]
+
+
+def test_a_text_called_next_makes_no_chain(tmp_path: Path) -> None:
+    """A link of a chain of DKPro has the feature ``next``, whose range is the type itself."""
+    content = json.loads(in_json(TEXT, []))
+    content["%TYPES"]["custom.Visit"] = {
+        "%NAME": "custom.Visit",
+        "%SUPER_TYPE": "uima.tcas.Annotation",
+        "next": {"%NAME": "next", "%RANGE": "uima.cas.String"},
+    }
+    structures = content["%FEATURE_STRUCTURES"]
+    number = 1 + max(structure["%ID"] for structure in structures)
+    structures.append(
+        {
+            "%ID": number,
+            "%TYPE": "custom.Visit",
+            "@sofa": structures[0]["%ID"],
+            "begin": 3,
+            "end": 10,
+            "next": "May",
+        }
+    )
+    content["%VIEWS"]["_InitialView"]["%MEMBERS"].append(number)
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    (document,) = read(tmp_path / "a.json")
+    mentions = [(mention.type, mention.attributes) for mention in document.mentions]
+    assert mentions == [("Visit", (("next", "May"),))]

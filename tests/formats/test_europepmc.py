@@ -91,3 +91,22 @@ def test_an_id_that_names_no_file_beside_the_annotations_has_no_text(
     (tmp_path / "here" / "a.json").write_text(json.dumps([article]), encoding="utf-8")
     with pytest.raises(FormatError, match="put it beside them"):
         list(read(tmp_path / "here" / "a.json", format="records"))
+
+
+def test_two_annotations_of_one_quote_are_one_mention_with_both_links(tmp_path: Path) -> None:
+    """An answer of the Annotations API has an annotation for each identifier of the same words."""
+    (tmp_path / "PMC1.txt").write_text("We saw insulin today.")
+    quote = {"exact": "insulin", "prefix": "We saw ", "postfix": " today.", "type": "Chemicals"}
+    article = {
+        "source": "PMC",
+        "extId": "1",
+        "pmcid": "PMC1",
+        "annotations": [
+            {**quote, "tags": [{"name": name, "uri": f"http://x.org/{name}"}]} for name in "ab"
+        ],
+    }
+    (tmp_path / "a.json").write_text(json.dumps([article]))
+    (document,) = read(tmp_path / "a.json")
+    (mention,) = document.mentions
+    assert [link.id for link in mention.links] == ["http://x.org/a", "http://x.org/b"]
+    assert document.events == ()

@@ -526,3 +526,13 @@ def test_the_last_value_of_a_key_counts(tmp_path: Path, name: str, line: str) ->
     path.write_text(line + "\n", encoding="utf-8")
     (document,) = read(path, format=name)
     assert (document.id, document.text) == ("b", "cat")
+
+
+def test_predictions_of_dygie_are_not_ignored(tmp_path: Path) -> None:
+    """DyGIE++ (doc/data.md) writes ``predicted_ner`` and ``predicted_relations`` beside gold."""
+    record = {**SHAPES[5][1], "predicted_ner": [[[0, 0, "X", 1.0, 0.9]]], "predicted_relations": []}
+    path = _write(tmp_path / "a.jsonl", record)
+    with pytest.raises(FormatError, match="'predicted_ner' looks like annotation"):
+        list(read(path))
+    (document,) = read(path, options=JsonlOptions(fields=(("ignored", "predicted_ner"),)))
+    assert len(document.mentions) == 2

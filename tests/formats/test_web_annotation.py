@@ -191,3 +191,11 @@ def test_positions_are_read_as_they_are_written(
     documents: list[Document] = list(read(folder / "x.json"))
     assert [one.text for one in documents] == [text]
     assert {(one.start, one.end) for one in documents[0].mentions} == spans
+
+
+def test_positions_of_data_count_bytes(tmp_path: Path) -> None:
+    """https://www.w3.org/TR/annotation-model/#data-position-selector counts the byte stream."""
+    selector = {"type": "DataPositionSelector", "start": 3, "end": 7}
+    assert spans_of(found_in(tmp_path, annotation(selector), a="\u00e9 Anna lives.")) == [(2, 6)]
+    outside = {**selector, "end": 99}
+    assert not spans_of(found_in(tmp_path, annotation(outside), a="\u00e9 Anna lives."))

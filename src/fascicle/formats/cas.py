@@ -97,6 +97,14 @@ def _feature_names(kind: Any) -> list[str]:
     return [feature.name for feature in kind.all_features]
 
 
+def _is_link(kind: Any) -> bool:
+    """True if annotations of a type are links of chains: each has a next one of the same type."""
+    return any(
+        feature.name == "next" and feature.rangeType.name == kind.name
+        for feature in kind.all_features
+    )
+
+
 @dataclass(kw_only=True)
 class _View:
     """What the annotations of a view say of its text.
@@ -131,7 +139,7 @@ class _View:
         elif layer.startswith(_SEGMENTS) and annotation.begin < annotation.end:
             segments = self.segments[layer.removeprefix(_SEGMENTS)]
             segments.add((annotation.begin, annotation.end))
-        elif "next" in names:
+        elif _is_link(annotation.type):
             self.links[id(annotation)] = annotation
         elif self.options.takes(layer):
             stated = {name: getattr(annotation, name) for name in names if name not in _PLACE}

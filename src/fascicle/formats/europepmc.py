@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from operator import eq
 from pathlib import Path
@@ -76,7 +77,7 @@ def from_record(
     text = _article_text(stated, source)
     collector = MentionCollector(text, step=STEP)
     placed: set[tuple[str, Span]] = set()
-    for quote in stated.annotations:
+    for quote in _merged(stated.annotations):
         free = (span for span in quoted_places(quote, text) if (quote.type, span) not in placed)
         span = next(free, None)
         if span is None:
@@ -89,6 +90,27 @@ def from_record(
         attributes = tuple((name, value) for name in _FACTS if (value := getattr(quote, name)))
         collector.add([span], quote.type, links=links, attributes=attributes)
     return collector.document(identifier, meta=meta)
+
+
+def _merged(quotes: Iterable[_Quote]) -> list[_Quote]:
+    """Returns the annotations; those of one quote with other tags are one, as of one place."""
+    merged: list[_Quote] = []
+    by_words: defaultdict[tuple[str, ...], list[_Quote]] = defaultdict(list)
+    for quote in quotes:
+        facts = (getattr(quote, name) for name in _FACTS)
+        same = by_words[(quote.type, quote.exact, quote.prefix, quote.postfix, *facts)]
+        other = next((first for first in same if not _share(first.tags, quote.tags)), None)
+        if other is None:
+            same.append(quote)
+            merged.append(quote)
+        else:
+            other.tags = [*other.tags, *quote.tags]
+    return merged
+
+
+def _share(tags: Sequence[_Tag], others: Sequence[_Tag]) -> bool:
+    """True if two annotations have a tag in common, or one of them has none."""
+    return not (tags and others) or any(tag in tags for tag in others)
 
 
 def _article_text(article: _Article, source: Source) -> str:

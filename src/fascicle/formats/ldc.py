@@ -33,6 +33,7 @@ from fascicle.core.wording import plural, unescape_html
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector, join_tokens
 from fascicle.formats.handlers import FormatReader
+from fascicle.formats.offset_units import CODE_POINTS, conversion
 from fascicle.formats.report import ReadReport
 
 _STEP: Final = "ace"
@@ -215,13 +216,14 @@ def _resolve_escapes(raw: str, mentions: list[_Stated]) -> tuple[str, _Move, lis
     def count_matches(move: _Move) -> int:
         return sum(text[slice(*mention.span(move))] == mention.text for mention in mentions)
 
-    if text == raw or count_matches(int) >= count_matches(move):
+    moves = {"the characters of &amp; and other escapes": move}
+    if "\r\n" in text:
+        moves["CRLF as one character"] = conversion(text, CODE_POINTS, joined_ends=True)
+    unit, best = max(moves.items(), key=lambda named: count_matches(named[1]))
+    if count_matches(int) >= count_matches(best):
         return text, int, []
-    message = (
-        "the offsets of this document count the characters of &amp; and other escapes; "
-        "they were moved"
-    )
-    return text, move, [make_event("offsets-moved", step=_STEP, message=message)]
+    message = f"the offsets of this document count {unit}; they were moved"
+    return text, best, [make_event("offsets-moved", step=_STEP, message=message)]
 
 
 def _move(raw: str) -> _Move:

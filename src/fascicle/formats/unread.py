@@ -39,6 +39,7 @@ _NAMES: Final = frozenset(
             "iob_tags",
         ),
         *("denotations", "passages", "completions", "predictions"),
+        *("predicted_ner", "predicted_relations", "predicted_events", "predicted_clusters"),
     }
 )
 # Names of annotation or of facts about the whole text; the value decides.

@@ -26,6 +26,7 @@ from fascicle.formats.report import ReadReport
 
 _STEP: Final = "web-annotation"
 MARK: Final = re.compile(r'"@context"\s*:\s*(?:\[[^\]]*)?"https?://www\.w3\.org/ns/anno')
+_OF_BYTES: Final = "DataPositionSelector"
 _CHARACTERS: Final = re.compile(r"char=(\d{1,12}),(\d{1,12})")  # of plain text, RFC 5147
 _REMARKS: Final = (
     "commenting",
@@ -174,7 +175,7 @@ def _span(target: _Target, text: str) -> tuple[Span | None, str | None]:
     quote = next(quotes, {})
     exact = quote.get("exact")
     for selector in selectors:
-        if span := _position(selector):
+        if span := _position(selector, text):
             return span, exact
     if exact is None:
         return None, None
@@ -183,11 +184,14 @@ def _span(target: _Target, text: str) -> tuple[Span | None, str | None]:
     return next(quoted_places(query, text), None), None
 
 
-def _position(selector: Mapping[str, Any]) -> Span | None:
+def _position(selector: Mapping[str, Any], text: str) -> Span | None:
     """Returns the range in a selector of positions, or in a fragment of an address."""
     start, end = selector.get("start"), selector.get("end")
     if type(start) is int and type(end) is int:
-        return start, end
+        data = text.encode() if selector.get("type") == _OF_BYTES else b""
+        if not 0 <= start <= end <= len(data):
+            return start, end
+        return len(data[:start].decode(errors="ignore")), len(data[:end].decode(errors="ignore"))
     match = _CHARACTERS.search(str(selector.get("value", "")))
     return (int(match[1]), int(match[2])) if match else None
 
