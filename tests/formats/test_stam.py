@@ -204,3 +204,33 @@ def test_a_cursor_that_is_no_number_is_refused(tmp_path: Path) -> None:
     target["offset"]["end"]["value"] = "x"
     (message,) = read(tmp_path, store((target, {"type": "Drug"}))).said
     assert "this is no annotation store of STAM" in message
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "attributes"),
+    [
+        ([("person", None)], "person", ()),
+        (
+            [("type", "A"), ("sure", None), ("n", 1), ("n", 2)],
+            "A",
+            (("n", "1|2"), ("sure", "true")),
+        ),
+        ([("sure", False)], "sure", (("sure", "false"),)),
+        ([("type", "A"), ("type", "B")], "A", (("type", "B"),)),
+    ],
+)
+def test_null_and_several_values_of_a_key_are_kept(
+    tmp_path: Path, data: list[tuple[str, Any]], kind: str, attributes: Any
+) -> None:
+    """The specification of STAM has the value Null, for tags, and data of one key several times."""
+    content = store((selector(0, 7), {"a": "b"}))
+    content["annotations"][0]["data"] = [
+        {
+            "set": "s",
+            "key": key,
+            "value": {"@type": "Null"} if value is None else {"@type": "Any", "value": value},
+        }
+        for key, value in data
+    ]
+    ((mention,),) = (document.mentions for document in read(tmp_path, content).documents)
+    assert (mention.type, tuple(sorted(mention.attributes))) == (kind, attributes)

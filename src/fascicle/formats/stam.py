@@ -173,28 +173,50 @@ def _document(resource: _Fields, content: _Content, source: Source) -> Document:
     for annotation, offsets in content.of_texts.get(identifier, ()):
         about = content.of_annotations.get(str(annotation.get("@id")), ())
         values = _values([annotation, *about], content.data)
-        kind = str(values.pop(_TYPE, None) or next(iter(values.values()), ""))
-        if kind:
+        if kind := _take_type(values):
             spans = [_span(offset, len(text)) for offset in offsets]
-            collector.add(spans, kind, attributes=tuple(text_facts(values).items()))
+            collector.add(spans, kind, attributes=tuple(_joined(values).items()))
         else:
             message = "an annotation has no data, and so no type"
             events.append(make_event("mention-without-type", step=_STEP, message=message))
     return collector.document(identifier.removesuffix(TEXT), at=source.path, events=events)
 
 
+def _take_type(values: dict[str, list[Any]]) -> str:
+    """Takes the type out of some data: a text, or the key of the first datum, which may be Null."""
+    if any(values.get(_TYPE, ())):
+        return str(values[_TYPE].pop(0))
+    key, stated = next(iter(values.items()), ("", [""]))
+    if stated == [None]:
+        del values[key]
+    return stated[0] if isinstance(stated[0], str) else key
+
+
+def _joined(values: Mapping[str, list[Any]]) -> dict[str, str]:
+    """Returns the data as texts, with | between several of one key; Null is true."""
+    joined = {}
+    for key, stated in values.items():
+        texts = text_facts(
+            {str(at): True if value is None else value for at, value in enumerate(stated)}
+        )
+        if texts:
+            joined[key] = "|".join(texts.values())
+    return joined
+
+
 def _values(
     annotations: Sequence[_Fields], data: Mapping[tuple[str, str | None], tuple[str, Any]]
-) -> dict[str, Any]:
-    """Returns the values of some annotations by their keys; the first of a key counts."""
-    values: dict[str, Any] = {}
+) -> dict[str, list[Any]]:
+    """Returns the different values of some annotations by their keys; Null is ``None``."""
+    values: defaultdict[str, list[Any]] = defaultdict(list)
     for annotation in annotations:
         for datum in annotation.get("data", ()):
             if "value" in datum:  # stated in its place, perhaps without an id
                 key, value = datum["key"], datum["value"].get("value")
             else:
                 key, value = data[datum["set"], datum["@id"]]
-            values.setdefault(key, value)
+            if value not in values[key]:
+                values[key].append(value)
     return values
 
 
