@@ -958,3 +958,15 @@ def test_a_short_line_that_names_a_long_text_often_costs_little(tmp_path: Path) 
         tracemalloc.stop()
     assert peak < 100 * len(text)
     assert document.events
+
+
+def test_an_attribute_with_a_tab_is_counted(tmp_path: Path) -> None:
+    """``_parse_attribute_annotation`` of brat parts a line at TABs, and cuts what follows."""
+    attributes = (("a", "x\ty"), ("b", "x"))
+    mention = Mention(((0, 1),), "X", attributes=attributes)
+    losses = write(
+        tmp_path / "out", [Document(id="d", text="a", mentions=(mention,))], format="brat"
+    )
+    assert losses.losses["attributes"] == 1
+    assert "b T1 x" in (tmp_path / "out" / "d.ann").read_text()
+    assert "x\ty" not in (tmp_path / "out" / "d.ann").read_text()

@@ -200,7 +200,9 @@ class _AnnotationFile:
 
     def _attributes(self, owner: Mention | Relation, target: str) -> Iterator[str]:
         for name, value in owner.attributes:
-            if not name or _NOT_A_WORD.search(name) or _ENDS_LINE.search(value):
+            # brat cuts an A line at a TAB
+            is_cut = "\t" in value and name not in (brat_lines.NOTE, brat_lines.REFERENCE)
+            if not name or _NOT_A_WORD.search(name) or _ENDS_LINE.search(value) or is_cut:
                 mention = owner if isinstance(owner, Mention) else None
                 self._report.lose("attributes", self._document, mention)
             elif name == brat_lines.NOTE:
