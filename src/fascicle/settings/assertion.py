@@ -38,8 +38,9 @@ class CueGroup(Settings, frozen=True, kw_only=True):
         until: what ends the scope: ``"phrase"``: both lists of `CueEnds`; ``"clause"``: its list
             ``clause``; ``"sentence"``: only the end of the sentence.
         reach: number of words between a cue, or a separator of a list, and the mention.
-        lists: whether a cue holds for a list; if not, it holds for the nearest mention alone,
-            up to a comma.
+        lists: whether a cue holds for a list; if not, it holds for the nearest mention alone.
+        skips_first: whether a cue holds only behind the first comma, as in "no relapse of gout,
+            fever or rash".
         opens: whether the cue opens a clause, which a comma ends if the cue begins the sentence.
         types: of the mentions that the cues hold for; all by default.
         examples: sentences with mentions between ``[[`` and ``]]``, all of which have the fact.
@@ -52,6 +53,7 @@ class CueGroup(Settings, frozen=True, kw_only=True):
     until: Literal["phrase", "clause", "sentence"] = "phrase"
     reach: Natural = 6
     lists: bool = True
+    skips_first: bool = False
     opens: bool = False
     types: tuple[Name, ...] = ()
     examples: tuple[Name, ...] = ()
@@ -79,6 +81,8 @@ class CueEnds(Settings, frozen=True, kw_only=True):
         verbs: words behind a mention which show that it begins a clause, if a comma and none of the
             ``alternatives`` is before it; the scope of a cue with ``until = "phrase"`` ends at this
             comma.
+        participles: words of a clause behind a comma, at which the scope of a cue with
+            ``lists = false`` ends.
         alternatives: words of lists, such as "or".
         separators: words and punctuation between the parts of a list, for each of which a cue
             reaches anew.
@@ -87,6 +91,7 @@ class CueEnds(Settings, frozen=True, kw_only=True):
     clause: tuple[Name, ...] = ()
     phrase: tuple[Name, ...] = ()
     verbs: tuple[Name, ...] = ()
+    participles: tuple[Name, ...] = ()
     alternatives: tuple[Name, ...] = ()
     separators: tuple[Name, ...] = ()
 

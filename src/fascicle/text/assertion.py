@@ -44,8 +44,10 @@ class _Pattern(NamedTuple):
 class _Ends(NamedTuple):
     """Words of `CueEnds` that are looked up."""
 
+    phrase: frozenset[str]
     separators: frozenset[str]
     verbs: frozenset[str]
+    participles: frozenset[str]
     alternatives: frozenset[str]
 
 
@@ -296,7 +298,11 @@ class AssertionRules:
             return False
 
         words = sentence.words[first:last]
-        if "," in words and (not group.lists or (group.opens and match.first == 0)):
+        if (
+            self._ends_at_comma(match, sentence.words[mention[1] :])
+            if "," in words
+            else group.skips_first
+        ):
             return False
         if (
             group.until == "phrase"
@@ -317,6 +323,17 @@ class AssertionRules:
             and self._ends.alternatives.isdisjoint(before)
             and not self._ends.verbs.isdisjoint(after)
         )
+
+    def _ends_at_comma(self, match: _Match, after: Sequence[str]) -> bool:
+        """True if a comma ends the scope of a cue: it opens the sentence, or holds for no list and
+        a participle is behind the mention in its clause, as in "not raised, oedema was seen".
+        """
+        group = match.pattern.group
+        if group is None or group.lists:
+            return group is not None and group.opens and match.first == 0
+        ends = (self._ends.phrase - self._ends.verbs) | self._ends.alternatives | {",", ";"}
+        clause = takewhile(lambda word: word not in ends, after)
+        return not self._ends.participles.isdisjoint(clause)
 
     def _is_near(self, words: Sequence[str], group: CueGroup) -> bool:
         """True if no part of a list is longer than the reach, whatever is in parentheses in it,
