@@ -75,7 +75,7 @@ def _runs(grid: Path, name: str, arm: str) -> dict[int, Path]:
     """The finished runs of an arm, by seed."""
     middle = f"{name}-{arm}" + (f"-{name}" if arm == "beside" else "")
     folders = {seed: grid / f"{middle}-s{seed}" for seed in SEEDS}
-    return {seed: folder for seed, folder in folders.items() if (folder / "cost.json").exists()}
+    return {seed: folder for seed, folder in folders.items() if (folder / "scores.json").exists()}
 
 
 def _hours(run: Path) -> float:

@@ -33,6 +33,7 @@ from studies.coordination import tables as coordination_tables
 from studies.decision import tables as decision_tables
 from studies.families import tables as family_tables
 from studies.families.reports import ATTRIBUTES, PAPER
+from studies.further import tables as further_tables
 from studies.labels import rows as label_rows
 from studies.linking import tables as link_tables
 from studies.multilabel import touching
@@ -66,6 +67,7 @@ PAGES = (
     DOCS / "how-good.md",
     DOCS / "how-to-build-a-pack.md",
     DOCS / "how-to-run-on-many-machines.md",
+    DOCS / "how-to-train-further.md",
     *sorted((HERE / "docs").glob("*.md")),
 )
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -210,6 +212,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "decision-careful": decision_tables.careful,
     "decision-evidence": decision_tables.evidence,
     "decision-retyped": decision_tables.retyped,
+    "further-thirty": further_tables.thirty,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),
