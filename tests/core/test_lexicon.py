@@ -12,7 +12,7 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.core.lexicon import FOLDER, either, lexicon, taxa
-from fascicle.linking.pathogens import pathogen_in
+from fascicle.linking.pathogens import Pathogens
 from fascicle.linking.species import Species, words_for_species
 from fascicle.linking.spellings import other_names, other_spellings, without_species
 from fascicle.runtime.decoding.formulas import find_formulas
@@ -62,7 +62,8 @@ def test_species_before_genes(name: str, other: object) -> None:
 
 @pytest.mark.parametrize(("text", "proteins"), examples("pathogens", "texts"))
 def test_proteins_of_pathogens(text: str, proteins: object) -> None:
-    assert [word for word in re.findall(r"[\w-]+", text) if pathogen_in(text, word)] == proteins
+    named = Pathogens(text)
+    assert [word for word in re.findall(r"[\w-]+", text) if named.owner(word)] == proteins
 
 
 def test_a_model_may_state_each_language_of_the_file() -> None:

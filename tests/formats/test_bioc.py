@@ -91,6 +91,26 @@ def test_passages_that_touch_stay_if_a_blank_or_a_mention_is_at_the_border(tmp_p
     assert (found.text, [one.text for one in found]) == ("On gouty pain.", ["gouty"])
 
 
+def test_passages_that_touch_stay_if_an_annotation_is_not_within_its_own_text(
+    tmp_path: Path,
+) -> None:
+    """Offsets are good as they stand: fragments in two passages, and all annotations in one."""
+    first, second = {"offset": 0, "text": "Alpha gene"}, {"offset": 10, "text": "beta gene"}
+    for own in (
+        [annotation([(0, 5), (10, 4)], "Alpha beta")],
+        [annotation([(10, 4)], "beta")],
+    ):
+        found = of(tmp_path, {**first, "annotations": own}, second)
+        assert found.text == "Alpha genebeta gene"
+        assert len(found.mentions) == 1
+        assert [event.code for event in found.events] == []
+
+
+def test_other_gaps_stay_where_passages_touch(tmp_path: Path) -> None:
+    parts = [{"offset": 0, "text": "One"}, {"offset": 3, "text": "Two"}, {"offset": 9, "text": "C"}]
+    assert of(tmp_path, *parts).text == "One Two   C"
+
+
 @pytest.mark.parametrize("name", ["a.bioc.xml", "a.bioc.json", "a.pubtator3.json"])
 @pytest.mark.parametrize("sections", [((0, 2), (2, 4)), ((0, 2),), ((1, 3),)])
 def test_sections_that_touch_come_back(

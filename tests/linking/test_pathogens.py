@@ -23,7 +23,7 @@ def names(text: str, words: str, *, pairs: tuple[tuple[Span, Span], ...] = ()) -
         # InhA, Tax and LMP1 are aliases of INHA, CNTN2 and PDLIM7 of people
         ("InhA of Mycobacterium tuberculosis", "InhA", "Mycobacterium tuberculosis InhA"),
         ("HTLV-1 Tax activates NF-kB.", "Tax", "HTLV-1 Tax"),
-        ("LMP1 of Epstein-Barr virus", "LMP1", "Epstein-Barr LMP1"),
+        ("LMP1 of Epstein-Barr virus", "LMP1", "Epstein-Barr virus LMP1"),
     ],
 )
 def test_the_organism_belongs_to_the_name(text: str, word: str, name: str) -> None:

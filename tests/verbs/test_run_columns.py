@@ -88,3 +88,19 @@ def test_formats_without_columns_refuse_them(folder: Path, cli: Callable[..., An
     with pytest.raises(UsageError, match="columns are for the formats tsv, csv and xlsx"):
         run("in.jsonl", "out", pipeline="plain.toml", columns=TableOptions(with_context=True))
     assert not (folder / "out").exists()
+
+
+def test_columns_that_cannot_be_are_refused_before_anything_is_written(
+    folder: Path, cli: Callable[..., Any]
+) -> None:
+    command = ("run", "in.jsonl", "-o", "out", "--pipeline", "asserted.toml", "--format", "tsv")
+    refused = cli(*command, "--meta", "attributes")
+    assert refused.code == 2
+    assert "would have the column 'attributes' twice" in refused.err
+    assert cli(*command).code == 0
+
+
+def test_the_caller_may_ask_for_attributes(folder: Path) -> None:
+    columns = TableOptions(with_attributes=True)
+    run("in.jsonl", "out", pipeline="plain.toml", format="tsv", columns=columns)
+    assert [row["attributes"] for row in rows(folder / "out")] == ["", ""]

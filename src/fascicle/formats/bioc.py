@@ -6,8 +6,7 @@ processing, Database 2013, bat064. The document type is at https://bioc.sourcefo
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -120,12 +119,11 @@ def _make_document(identifier: str, entry: BiocDocument) -> Document:
     pieces, ranges = _pieces(entry.passages)
     candidates = list(_candidates(entry, pieces, ranges))
     counting = _detect_counting(candidates)
-    moved = (
-        counting.unit != CODE_POINTS
-        or not _is_exact(pieces)
-        or _are_joined([[pieces[at] for at in own] for own in ranges], candidates)
-    )
-    collector = MentionCollector(_join(pieces, moved=moved), step=STEP)
+    is_exact = counting.unit == CODE_POINTS and _is_exact(pieces)
+    is_simple = is_exact and not counting.holder and all(map(_in_one_piece, candidates))
+    parted = _touching(pieces, ranges) if is_simple else ()
+    moved = not is_exact or bool(parted)
+    collector = MentionCollector(_join(pieces, parted, exact=is_exact), step=STEP)
 
     events = list(_left_out(entry))
     keys = [
@@ -140,7 +138,7 @@ def _make_document(identifier: str, entry: BiocDocument) -> Document:
     relations = tuple(read_relations(stated, keys, events))
     return collector.document(
         identifier,
-        before=(*events, *_counting_events(counting, moved=moved)),
+        before=(*events, *_counting_events(counting, moved=moved, parted=bool(parted))),
         sections=tuple(_sections(entry.passages, pieces, ranges)) or None,
         sentences=_sentences(entry.passages, pieces),
         meta=text_facts(entry.infons),
@@ -148,14 +146,17 @@ def _make_document(identifier: str, entry: BiocDocument) -> Document:
     )
 
 
-def _counting_events(counting: _Counting, *, moved: bool) -> Iterator[Event]:
+def _counting_events(counting: _Counting, *, moved: bool, parted: bool) -> Iterator[Event]:
     if counting.holder:
         message = (
             f"offsets of annotations begin anew in each {counting.holder}; its offset was added "
             "to them"
         )
         yield make_event("offsets-of-passages", step=STEP, message=message)
-    if moved:
+    if parted:
+        message = "a blank was put between passages that touch, and offsets were moved by it"
+        yield make_event("offsets-moved", step=STEP, message=message)
+    elif moved:
         message = (
             f"offsets were converted: they count {UNIT_NAMES[counting.unit]}, and passages now "
             "stand one after the other"
@@ -264,21 +265,34 @@ def _is_exact(pieces: Sequence[_Piece]) -> bool:
     )
 
 
-def _are_joined(passages: Iterable[list[_Piece]], candidates: Iterable[_Candidate]) -> bool:
-    """True if two passages touch, and no annotation continues over their border."""
-    texts = [[piece for piece in pieces if piece.text] for pieces in passages]
-    borders = [
-        after[0].offset
-        for before, after in pairwise(filter(None, texts))
-        if after[0].infons.get(BLANKS) != ""
-        and touch(before[-1].offset, before[-1].text, after[0].offset, after[0].text)
-    ]
-    return bool(borders) and not any(
-        bisect_right(borders, location.offset)
-        < bisect_left(borders, location.offset + location.length)
-        for candidate in candidates
-        for location in candidate.annotation.locations
+def _touching(pieces: Sequence[_Piece], ranges: Iterable[range]) -> frozenset[int]:
+    """Returns the numbers of texts that begin a passage where the passage before ends."""
+    texts = [[at for at in own if pieces[at].text] for own in ranges]
+    borders = ((before[-1], after[0]) for before, after in pairwise(filter(None, texts)))
+    return frozenset(
+        after
+        for before, after in borders
+        if pieces[after].infons.get(BLANKS) != ""
+        and touch(
+            pieces[before].offset, pieces[before].text, pieces[after].offset, pieces[after].text
+        )
     )
+
+
+def _in_one_piece(candidate: _Candidate) -> bool:
+    """True if each range of an annotation is within one text of its passage."""
+    locations = candidate.annotation.locations
+    return all(_within(location, candidate.near, CODE_POINTS) for location in locations)
+
+
+def _gaps(pieces: Sequence[_Piece], parted: Container[int], *, exact: bool) -> list[int]:
+    """Returns the number of blanks before each text: at its offset, but one more for some texts;
+    or one between all texts.
+    """
+    if not exact:
+        return [int(at > 0) for at in range(len(pieces))]
+    ends = [0, *(piece.offset + len(piece.text) for piece in pieces)]
+    return [piece.offset - ends[at] + (at in parted) for at, piece in enumerate(pieces)]
 
 
 def touch(offset: int, text: str, next_offset: int, next_text: str) -> bool:
@@ -288,12 +302,11 @@ def touch(offset: int, text: str, next_offset: int, next_text: str) -> bool:
     )
 
 
-def _join(pieces: Sequence[_Piece], *, moved: bool) -> str:
+def _join(pieces: Sequence[_Piece], parted: Container[int], *, exact: bool) -> str:
     parts: list[str] = []
     length = 0
-    for piece in pieces:
+    for piece, gap in zip(pieces, _gaps(pieces, parted, exact=exact), strict=True):
         blanks = piece.infons.get(BLANKS)
-        gap = bool(parts) if moved else piece.offset - length
         is_stated = isinstance(blanks, str) and len(blanks) == gap and not blanks.strip()
         parts += [str(blanks) if is_stated else " " * gap, piece.text]
         piece.start = length + gap

@@ -32,7 +32,7 @@ from fascicle.formats.tables import BETWEEN, TSV, Rows, TableOptions, table_held
 from fascicle.formats.text_tables import TextTableOptions, documents_of_rows, has_texts
 
 _SHEET_STEP: Final = "xlsx"
-MAX_CELL: Final = 32_767  # characters
+MAX_CELL: Final = 32_767  # units of UTF-16
 _WIDEST: Final = 3  # as which a character is written at most
 _MOST_LINKS: Final = 65_530  # of a sheet, by the limits of Excel
 _OF_CONCEPTS: Final = frozenset(("links", "concept"))
@@ -143,8 +143,8 @@ class _Sheet(Rows):
         lines = super().__call__(document, report).decode()
         if not all(map(_fits, re.split("[\t\n]", lines))):
             raise InputError(
-                f"document {document.id!r} has a text of more than {MAX_CELL:,} characters, "
-                "which no cell of Excel holds; write CSV instead",
+                f"document {document.id!r} has a text that no cell of Excel holds: more than "
+                f"{MAX_CELL:,} characters, as Excel counts them; write CSV instead",
                 key=document.id,
             )
         if count := len(_UNHELD.findall(lines)):

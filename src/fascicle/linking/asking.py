@@ -11,7 +11,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Fragments, Mention
 from fascicle.linking.induced import INDUCIBLE, Causes, causes_in, induced_names
 from fascicle.linking.parts import name_readings, with_stem
-from fascicle.linking.pathogens import pathogen_in
+from fascicle.linking.pathogens import Pathogens
 from fascicle.linking.spellings import (
     as_looked_up,
     other_names,
@@ -130,7 +130,7 @@ def make_units(
 def _group(document: Document, mentions: Sequence[Mention]) -> Iterable[_Group]:
     """Returns the mentions of a document in groups, in the order of their first mentions."""
     pairs = Pairs(document)
-    has_pairs = len(pairs) > 0
+    has_pairs, pathogens = len(pairs) > 0, Pathogens(document.text)
     groups: dict[object, _Group] = {}
     for number, mention in enumerate(mentions):
         spans, kind = mention.spans, mention.type
@@ -139,7 +139,7 @@ def _group(document: Document, mentions: Sequence[Mention]) -> Iterable[_Group]:
             surface = with_stem(document.text, spans[0][0], surface)
         pair, place = pairs.of(surface, *spans) if has_pairs else (None, spans[0][0])
         surface = as_looked_up(surface)
-        query = make_pair_query(pair, kind) if pair else _query_in(document.text, surface, kind)
+        query = make_pair_query(pair, kind) if pair else _query_in(pathogens, surface, kind)
         same = (kind, surface, id(query), mention.links, mention.score is None)
         group = groups.setdefault(same, _Group(kind, surface, query, [], []))
         group.numbers.append(number)
@@ -147,9 +147,9 @@ def _group(document: Document, mentions: Sequence[Mention]) -> Iterable[_Group]:
     return groups.values()
 
 
-def _query_in(text: str, surface: str, kind: str) -> Query:
+def _query_in(pathogens: Pathogens, surface: str, kind: str) -> Query:
     """Returns the query for a mention that is not part of an abbreviation pair."""
-    if kind == _GENE and (pathogen := pathogen_in(text, surface)):
+    if kind == _GENE and (pathogen := pathogens.owner(surface)):
         return _whole_query(f"{pathogen} {surface}")
     return make_query(surface, kind)
 

@@ -125,7 +125,7 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
         reading: how inputs are read, as of `fascicle.formats.requests.ReadRequest`.
         format: of the parts.
         columns: of the parts, if they are tables, as of `fascicle.formats.tables.TableOptions`;
-            ``None`` for the usual ones.
+            ``None`` if they are none.
         suffix: of the names of the parts.
         unread: how many documents or inputs could not be read.
         shards: in order.

@@ -8,12 +8,13 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Final, Protocol
 
 import msgspec
 
+from fascicle.core.contracts import Step
 from fascicle.core.machine import free_memory, usable_cores
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.catalogue import PARTS, format_named
@@ -27,6 +28,7 @@ from fascicle.pipeline.running.records import RunManifest, Shard, ShardMarker, c
 from fascicle.pipeline.running.report import Totals, sum_markers, write_report
 from fascicle.pipeline.running.shard_worker import ShardWorker
 from fascicle.pipeline.running.supervisor import Supervisor
+from fascicle.pipeline.steps import Assert
 from fascicle.settings.choices import Choices
 from fascicle.settings.pipeline import Limits, Shards
 from fascicle.version import VERSION
@@ -215,13 +217,13 @@ class Run:
         """
         suffix = _suffix(self.format, columns=self.columns)
         self.folder.check(resume=resume or update)
-        (made_by, apart), states = self._made_by(), states_of_inputs(self.inputs)
+        (made_by, apart, columns), states = self._made_by(), states_of_inputs(self.inputs)
         workers = self.workers
         if workers is None:
             workers = default_workers(self.limits, apart=apart)
         with self.folder.place.held() as mark:
             self.folder.check(resume=resume or update)  # another run may have ended meanwhile
-            manifest = self._manifest(made_by, states, suffix, update=update)
+            manifest = self._manifest(made_by, states, suffix, columns, update=update)
             self._work(manifest, mark, workers, progress, started)
             try:
                 return finalize(self.folder, manifest)
@@ -253,25 +255,51 @@ class Run:
                 tally.count(marker)
         tally.tell()
 
-    @property
-    def _columns(self) -> dict[str, Any] | None:
-        return asdict(self.columns) if self.columns else None
-
-    def _made_by(self) -> tuple[dict[str, str], bool]:
-        """Returns all that decides the bytes of the parts, and whether a step has a process of its
-        own; opens the pipeline to check it early.
+    def _made_by(self) -> tuple[dict[str, str], bool, dict[str, Any] | None]:
+        """Returns all that decides the bytes of the parts, whether a step has a process of its own,
+        and the columns of the parts, if they are tables; opens the pipeline to check it early.
         """
         with self.open_pipeline() as pipeline:
             steps, apart = pipeline.made_by(), pipeline.apart
-        more = [self._columns] if self._columns else []
+            columns = self._all_columns(pipeline)
+        more = [asdict(self.columns)] if self.columns else []
         options = msgspec.json.encode(
             [self.format, asdict(self.reading), self.shards, *more], order="deterministic"
         )
         digest = hashlib.sha256(options).hexdigest()
-        return {"release": VERSION, **steps, "set of options": digest}, apart
+        return {"release": VERSION, **steps, "set of options": digest}, apart, columns
+
+    def _all_columns(self, pipeline: Pipeline) -> dict[str, Any] | None:
+        """Returns the columns that were asked for, with one for facts if a step gives them."""
+        if format_named(self.format).writer.options is not TableOptions:
+            return None
+        columns = self.columns or TableOptions()
+        has_facts = columns.with_attributes or any(map(_gives_facts, pipeline.steps))
+        return asdict(replace(columns, with_attributes=has_facts))
+
+    def _new_manifest(
+        self, made_by: dict[str, str], suffix: str, columns: dict[str, Any] | None
+    ) -> RunManifest:
+        return RunManifest(
+            pipeline=self.pipeline,
+            choices=getattr(self.open_pipeline, "choices", Choices()),
+            made_by=made_by,
+            reading=asdict(self.reading),
+            format=self.format,
+            columns=columns,
+            suffix=suffix,
+            unread=0,
+            shards=(),
+        )
 
     def _manifest(
-        self, made_by: dict[str, str], states: Sequence[str], suffix: str, *, update: bool
+        self,
+        made_by: dict[str, str],
+        states: Sequence[str],
+        suffix: str,
+        columns: dict[str, Any] | None,
+        *,
+        update: bool,
     ) -> RunManifest:
         if self.folder.is_begun:
             current = self.folder.manifest()
@@ -286,22 +314,17 @@ class Run:
             if len(before) == len(states):
                 return current
         else:
-            current = RunManifest(
-                pipeline=self.pipeline,
-                choices=getattr(self.open_pipeline, "choices", Choices()),
-                made_by=made_by,
-                reading=asdict(self.reading),
-                format=self.format,
-                columns=self._columns,
-                suffix=suffix,
-                unread=0,
-                shards=(),
-            )
+            current = self._new_manifest(made_by, suffix, columns)
         manifest = extend_manifest(self.folder, current, self.inputs, self.shards, latest=update)
         manifest = msgspec.structs.replace(manifest, made_by={**made_by, _INPUTS: _hash_of(states)})
         self.folder.reopen()
         self.folder.write_json(MANIFEST, manifest)
         return manifest
+
+
+def _gives_facts(step: Step) -> bool:
+    predictor = getattr(step, "predictor", None)
+    return isinstance(step, Assert) or "facts" in getattr(predictor, "gives", ())
 
 
 def default_workers(limits: Limits, *, apart: bool) -> int:

@@ -11,7 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO, Final
@@ -19,13 +19,11 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.core import codec
-from fascicle.core.contracts import Step
 from fascicle.core.document import Document, merge_origins
 from fascicle.core.files.remote import fetch_to_local
 from fascicle.core.mention import display_identifier
 from fascicle.errors import InputError
 from fascicle.formats.account import EventCounts
-from fascicle.formats.catalogue import format_named
 from fascicle.formats.files import rename_document
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
@@ -46,7 +44,6 @@ from fascicle.pipeline.running.records import (
     hash_concepts,
     most_common_names,
 )
-from fascicle.pipeline.steps import Assert
 from fascicle.pipeline.workers import Channel, Ready, Working, peak_bytes
 
 _WHOLE: Final = "jsonl"  # the format that holds everything of a document
@@ -133,9 +130,8 @@ class ShardWorker:
         """
         self.pipeline, self.manifest, self.folder = pipeline, manifest, folder
         self._reader = ShardReader(msgspec.convert(manifest.reading, ReadRequest))
-        self._request = WriteRequest(
-            format=manifest.format, one_file=True, options=_columns(pipeline, manifest)
-        )
+        columns = manifest.columns and msgspec.convert(manifest.columns, TableOptions)
+        self._request = WriteRequest(format=manifest.format, one_file=True, options=columns)
         self._in_a_row = ConsecutiveFailures(pipeline.limits.failures)
         self.places: Mapping[str, int] = {}
         self.through = 0, 0
@@ -312,21 +308,6 @@ class ShardWorker:
             memory=failure.memory or (peak_bytes() or 0) >> 20,
             document=msgspec.Raw(content),
         )
-
-
-def _columns(pipeline: Pipeline, manifest: RunManifest) -> TableOptions | None:
-    """Returns the columns of the parts, with one for facts if a step gives them; ``None`` if the
-    parts are no tables.
-    """
-    if format_named(manifest.format).writer.options is not TableOptions:
-        return None
-    columns = msgspec.convert(manifest.columns or {}, TableOptions)
-    return replace(columns, with_attributes=any(map(_gives_facts, pipeline.steps)))
-
-
-def _gives_facts(step: Step) -> bool:
-    predictor = getattr(step, "predictor", None)
-    return isinstance(step, Assert) or "facts" in getattr(predictor, "gives", ())
 
 
 def _passed(results: Iterator[Result], failed: list[Result], aside: _Unwritten) -> Iterator[Result]:

@@ -95,7 +95,9 @@ def _check(documents: list[Document]) -> None:
         gold = document.layer(GOLD)
         for mention in gold:
             check_type(mention.type)
-        if gold and document.id in ids:
+        if not gold:
+            continue
+        if document.id in ids:
             raise ValueError(
                 f"a document {document.id[:200]!r} with gold occurs twice; put its gold together, "
                 "or give one another id"
