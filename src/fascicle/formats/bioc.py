@@ -6,7 +6,7 @@ processing, Database 2013, bat064. The document type is at https://bioc.sourcefo
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -119,18 +119,14 @@ def _make_document(identifier: str, entry: BiocDocument) -> Document:
     pieces, ranges = _pieces(entry.passages)
     candidates = list(_candidates(entry, pieces, ranges))
     counting = _detect_counting(candidates)
-    is_exact = counting.unit == CODE_POINTS and _is_exact(pieces)
-    is_simple = is_exact and not counting.holder and all(map(_in_one_piece, candidates))
-    parted = _touching(pieces, ranges) if is_simple else ()
-    moved = not is_exact or bool(parted)
-    collector = MentionCollector(_join(pieces, parted, exact=is_exact), step=STEP)
-
+    layout = _layout_of(pieces, ranges, candidates, counting)
+    collector = MentionCollector(_join(pieces, layout), step=STEP)
     events = list(_left_out(entry))
     keys = [
         (
             candidate.holder,
             str(candidate.annotation.id),
-            _add(candidate, counting, collector, events, moved=moved),
+            _add(candidate, counting, collector, events, moved=layout.is_moved),
         )
         for candidate in candidates
     ]
@@ -138,7 +134,7 @@ def _make_document(identifier: str, entry: BiocDocument) -> Document:
     relations = tuple(read_relations(stated, keys, events))
     return collector.document(
         identifier,
-        before=(*events, *_counting_events(counting, moved=moved, parted=bool(parted))),
+        before=(*events, *_counting_events(counting, layout)),
         sections=tuple(_sections(entry.passages, pieces, ranges)) or None,
         sentences=_sentences(entry.passages, pieces),
         meta=text_facts(entry.infons),
@@ -146,17 +142,43 @@ def _make_document(identifier: str, entry: BiocDocument) -> Document:
     )
 
 
-def _counting_events(counting: _Counting, *, moved: bool, parted: bool) -> Iterator[Event]:
+class _Layout(NamedTuple):
+    """Where texts stand: at their offsets, or one blank apart; and those with a blank before them
+    that their offsets do not have.
+    """
+
+    is_exact: bool
+    parted: frozenset[int]
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether offsets are no longer those of the file."""
+        return not self.is_exact or bool(self.parted)
+
+
+def _layout_of(
+    pieces: Sequence[_Piece],
+    ranges: Iterable[range],
+    candidates: Iterable[_Candidate],
+    counting: _Counting,
+) -> _Layout:
+    is_exact = counting.unit == CODE_POINTS and _is_exact(pieces)
+    if is_exact and not counting.holder and all(map(_in_one_piece, candidates)):
+        return _Layout(is_exact, _touching(pieces, ranges))
+    return _Layout(is_exact, frozenset())
+
+
+def _counting_events(counting: _Counting, layout: _Layout) -> Iterator[Event]:
     if counting.holder:
         message = (
             f"offsets of annotations begin anew in each {counting.holder}; its offset was added "
             "to them"
         )
         yield make_event("offsets-of-passages", step=STEP, message=message)
-    if parted:
+    if layout.parted:
         message = "a blank was put between passages that touch, and offsets were moved by it"
         yield make_event("offsets-moved", step=STEP, message=message)
-    elif moved:
+    elif layout.is_moved:
         message = (
             f"offsets were converted: they count {UNIT_NAMES[counting.unit]}, and passages now "
             "stand one after the other"
@@ -285,14 +307,12 @@ def _in_one_piece(candidate: _Candidate) -> bool:
     return all(_within(location, candidate.near, CODE_POINTS) for location in locations)
 
 
-def _gaps(pieces: Sequence[_Piece], parted: Container[int], *, exact: bool) -> list[int]:
-    """Returns the number of blanks before each text: at its offset, but one more for some texts;
-    or one between all texts.
-    """
-    if not exact:
+def _gaps(pieces: Sequence[_Piece], layout: _Layout) -> list[int]:
+    """Returns the number of blanks before each text."""
+    if not layout.is_exact:
         return [int(at > 0) for at in range(len(pieces))]
     ends = [0, *(piece.offset + len(piece.text) for piece in pieces)]
-    return [piece.offset - ends[at] + (at in parted) for at, piece in enumerate(pieces)]
+    return [piece.offset - ends[at] + (at in layout.parted) for at, piece in enumerate(pieces)]
 
 
 def touch(offset: int, text: str, next_offset: int, next_text: str) -> bool:
@@ -302,10 +322,10 @@ def touch(offset: int, text: str, next_offset: int, next_text: str) -> bool:
     )
 
 
-def _join(pieces: Sequence[_Piece], parted: Container[int], *, exact: bool) -> str:
+def _join(pieces: Sequence[_Piece], layout: _Layout) -> str:
     parts: list[str] = []
     length = 0
-    for piece, gap in zip(pieces, _gaps(pieces, parted, exact=exact), strict=True):
+    for piece, gap in zip(pieces, _gaps(pieces, layout), strict=True):
         blanks = piece.infons.get(BLANKS)
         is_stated = isinstance(blanks, str) and len(blanks) == gap and not blanks.strip()
         parts += [str(blanks) if is_stated else " " * gap, piece.text]
