@@ -108,9 +108,9 @@ def _merged(quotes: Iterable[_Quote]) -> list[_Quote]:
     return merged
 
 
-def _share(tags: Sequence[_Tag], others: Sequence[_Tag]) -> bool:
+def _share(tags: Sequence[_Tag], rivals: Sequence[_Tag]) -> bool:
     """True if two annotations have a tag in common, or one of them has none."""
-    return not (tags and others) or any(tag in tags for tag in others)
+    return not (tags and rivals) or any(tag in tags for tag in rivals)
 
 
 def _article_text(article: _Article, source: Source) -> str:

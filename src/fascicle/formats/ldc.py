@@ -219,7 +219,7 @@ def _resolve_escapes(raw: str, mentions: list[_Stated]) -> tuple[str, _Move, lis
     moves = {"the characters of &amp; and other escapes": move}
     if "\r\n" in text:
         moves["CRLF as one character"] = conversion(text, CODE_POINTS, joined_ends=True)
-    unit, best = max(moves.items(), key=lambda named: count_matches(named[1]))
+    unit, best = max(moves.items(), key=lambda move: count_matches(move[1]))
     if count_matches(int) >= count_matches(best):
         return text, int, []
     message = f"the offsets of this document count {unit}; they were moved"

@@ -254,7 +254,7 @@ class OffsetTable:
         numbered = self.lines(source)
         header = next(numbered, (0, ""))[1]
         columns, width = columns_by_name(header), header.count("\t") + 1
-        others = [
+        titled = [
             (at, title)
             for at, title in enumerate(map(str.strip, header.split("\t")))
             if title and title != _NUMBER and at not in columns.values()
@@ -264,7 +264,7 @@ class OffsetTable:
                 name, row = _row_of(
                     line.split("\t"), columns, width=width, place=Place(self.path, number)
                 )
-                facts = ((title, line.split("\t")[at].strip()) for at, title in others)
+                facts = ((title, line.split("\t")[at].strip()) for at, title in titled)
                 stated = tuple(fact for fact in facts if fact[1])
                 yield (name if name in names else ""), replace(row, attributes=stated)
 

@@ -175,7 +175,7 @@ def _document(resource: _Fields, content: _Content, source: Source) -> Document:
         values = _values([annotation, *about], content.data)
         if kind := _take_type(values):
             spans = [_span(offset, len(text)) for offset in offsets]
-            collector.add(spans, kind, attributes=tuple(_joined(values).items()))
+            collector.add(spans, kind, attributes=tuple(_texts_by_key(values).items()))
         else:
             message = "an annotation has no data, and so no type"
             events.append(make_event("mention-without-type", step=_STEP, message=message))
@@ -192,16 +192,16 @@ def _take_type(values: dict[str, list[Any]]) -> str:
     return stated[0] if isinstance(stated[0], str) else key
 
 
-def _joined(values: Mapping[str, list[Any]]) -> dict[str, str]:
+def _texts_by_key(values: Mapping[str, list[Any]]) -> dict[str, str]:
     """Returns the data as texts, with | between several of one key; Null is true."""
-    joined = {}
+    texts_of = {}
     for key, stated in values.items():
         texts = text_facts(
             {str(at): True if value is None else value for at, value in enumerate(stated)}
         )
         if texts:
-            joined[key] = "|".join(texts.values())
-    return joined
+            texts_of[key] = "|".join(texts.values())
+    return texts_of
 
 
 def _values(

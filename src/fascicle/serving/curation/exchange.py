@@ -286,10 +286,10 @@ def _concepts(mention: Mention) -> frozenset[str]:
 def _rules(surface: str, counts: _Evidence) -> tuple[list[CurationRule], list[str]]:
     """Returns the rules for a surface, and comments that explain missing rules."""
     by = f"by {', '.join(' '.join(name.split()) for name in sorted(counts.who))}"
-    shown = one_line(surface)
+    label = one_line(surface)
     if counts.rejected and counts.accepted:
         return [], [
-            f"{shown}: no rule, for it was rejected {counts.rejected} and kept {counts.accepted} "
+            f"{label}: no rule, for it was rejected {counts.rejected} and kept {counts.accepted} "
             f"times, {by}"
         ]
     if counts.rejected:
@@ -310,7 +310,7 @@ def _rules(surface: str, counts: _Evidence) -> tuple[list[CurationRule], list[st
             f"{concept} {count} times"
             for concept, count in sorted((counts.added + counts.stayed).items())
         )
-        return rules, [f"{shown}: no concept preferred, for it means {concepts}, {by}"]
+        return rules, [f"{label}: no concept preferred, for it means {concepts}, {by}"]
     for concept, count in counts.added.items():
         note = f"given {plural(count, 'time')}, {by}"
         rules += [
