@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cache
 from typing import Final
 
+from fascicle.core.lazy import cached_property
 from fascicle.core.lexicon import either, lexicon
 
 # "EBV-transformed", "HIV-negative" and "lentiviral vectors" are said of cells, people and tools
