@@ -113,10 +113,10 @@ def with_evidence(
         return list(patches)
     plain = [without_wraps(plain_text(document.text)) for document in documents]
     patches = without_numbers(plain, patches, knows=knows)
-    patches, own_types = _cut(plain, patches, rules, knows)
+    patches, parts, own_types = _cut(plain, patches, rules, knows)
     texts = [
-        _gather(text, patch, own_types, rules=rules, document=document)
-        for text, patch, document in zip(plain, patches, documents, strict=True)
+        _gather(text, patch, names, types=own_types, rules=rules, document=document)
+        for text, patch, names, document in zip(plain, patches, parts, documents, strict=True)
     ]
     types = {**own_types, **_look_up(knows, (name for text in texts for name in text.names))}
     return [
@@ -132,8 +132,10 @@ def _look_up(knows: FindTypes, names: Iterable[str]) -> Mapping[str, str]:
 
 def _cut(
     texts: Sequence[str], patches: Sequence[Patch], rules: DocumentDecision, knows: FindTypes
-) -> tuple[list[Patch], Mapping[str, str]]:
-    """Returns answers without the tails of names, and the types of the names."""
+) -> tuple[list[Patch], list[dict[int, str]], Mapping[str, str]]:
+    """Returns answers without the tails of names, the names of each that may stay, by the indices
+    of their mentions, and the types of the names.
+    """
     pairs = [
         (patch, _may_be_parts(text, patch.add, rules))
         for text, patch in zip(texts, patches, strict=True)
@@ -141,11 +143,13 @@ def _cut(
     types = _look_up(
         knows, chain.from_iterable(all_forms(patch.add, names) for patch, names in pairs)
     )
-    cut = [
-        msgspec.structs.replace(patch, add=without_tails(patch.add, names, types))
-        for patch, names in pairs
-    ]
-    return cut, types
+    answers, parts = list[Patch](), list[dict[int, str]]()
+    for text, (patch, names) in zip(texts, pairs, strict=True):
+        add = without_tails(patch.add, names, types)
+        is_same = add == patch.add
+        answers.append(patch if is_same else msgspec.structs.replace(patch, add=add))
+        parts.append(names if is_same else _may_be_parts(text, add, rules))
+    return answers, parts, types
 
 
 def _may_be_parts(
@@ -165,12 +169,12 @@ def _may_be_parts(
 def _gather(
     text: str,
     patch: Patch,
-    types: Mapping[str, str],
+    parts: Mapping[int, str],
     *,
+    types: Mapping[str, str],
     rules: DocumentDecision,
     document: Document,
 ) -> Text:
-    parts = _may_be_parts(text, patch.add, rules)
     longer = {at: _around(text, patch.add[at].spans[0]) for at in parts}
     for at, name in parts.items():
         # a name by itself, except before the head of a species and behind the first word of a
