@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from studies.common import result
-from studies.tables.grids import MISSING, markdown
+from studies.tables.grids import MISSING, markdown, with_interval
 
 _SHIPPED: Final = ("biomed-fast@1", "biomed@1", "biomed@2", "biomed-fast@2")
 _LABELS: Final = {"model": "without both", "huner": "HUNER", "misc": "GNormPlus, tmChem, SR4GN"}
@@ -55,7 +55,7 @@ def _arm(shared: Mapping[str, Any], apart: Mapping[str, Any]) -> Iterator[str]:
     less = second["less_first"]
     yield _f1(first["strict"])
     yield _f1(second["strict"])
-    yield f"{100 * less['estimate']:+.1f} ({100 * less['low']:+.1f} to {100 * less['high']:+.1f})"
+    yield with_interval(less)
 
 
 def _form(forms: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from studies.common import MODELS, result
-from studies.tables.grids import MISSING, markdown
+from studies.tables.grids import MISSING, markdown, with_interval
 
 Value = Mapping[str, Any]
 _NAMES: Final[Mapping[str, str]] = MappingProxyType(
@@ -144,12 +144,8 @@ def _table(name: str, *, foreign: bool) -> str:
     return markdown(HEAD, rows) if rows else MISSING
 
 
-def _with_interval(less: Mapping[str, float]) -> str:
-    return f"{100 * less['estimate']:+.1f} ({100 * less['low']:+.1f} to {100 * less['high']:+.1f})"
-
-
 def _lines(key: str, one: Value) -> Iterator[list[str]]:
-    before, after, gain = one["before"], one["after"], _with_interval(one["less_before"])
+    before, after, gain = one["before"], one["after"], with_interval(one["less_before"])
     yield [
         *_what(key, one),
         f"{one['mentions']:,}",
@@ -237,7 +233,7 @@ def careful() -> str:
                 for figure in ("precision", "recall", "f1")
                 for name in ("plain", "careful")
             ),
-            _with_interval(row["difference"]),
+            with_interval(row["difference"]),
         ]
         for key, row in result("decision-careful").get("rows", {}).items()
     ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from studies.common import result
-from studies.tables.grids import MISSING, markdown
+from studies.tables.grids import MISSING, markdown, with_interval
 
 _CORPORA = {"ncbi": "NCBI disease", "cellfinder": "CellFinder", "dimb-re": "DiMB-RE"}
 _ARMS = {
@@ -32,21 +32,14 @@ def thirty() -> str:
 
 def _cells(row: Mapping[str, Any], title: str, how: str) -> list[str]:
     interval = row["interval"]
-    trained = "less_minilm" in row
+    trained, minilm = "less_minilm" in row, row.get("less_minilm")
     return [
         title,
         how,
         str(len(row["f1"])) if trained else "",
         f"{100 * sum(row['f1']) / len(row['f1']):.1f}",
         f"{100 * interval['low']:.1f} to {100 * interval['high']:.1f}",
-        _difference(row["less_minilm"]) if trained and not how.endswith("MiniLM") else "",
-        _difference(row["less_shipped"]) if trained else "",
+        with_interval(minilm) if minilm and not how.endswith("MiniLM") else "",
+        with_interval(row["less_shipped"]) if trained else "",
         f"{100 * row['kept_f1']:.1f}",
     ]
-
-
-def _difference(value: Mapping[str, float] | None) -> str:
-    if value is None:
-        return ""
-    low, high = (f"{100 * value[name]:+.1f}" for name in ("low", "high"))
-    return f"{100 * value['estimate']:+.1f} ({low} to {high})"

@@ -318,6 +318,12 @@ def minutes(values: Sequence[Value]) -> str:
     return f"{statistics.mean(value['seconds'] / 60 for value in values):.0f}"
 
 
+def with_interval(difference: Mapping[str, float]) -> str:
+    """A difference of shares in points, with its interval."""
+    low, high = (f"{100 * difference[name]:+.1f}" for name in ("low", "high"))
+    return f"{100 * difference['estimate']:+.1f} ({low} to {high})"
+
+
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table."""
     lines = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]

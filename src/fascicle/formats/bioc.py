@@ -280,8 +280,7 @@ def _within(
 
 def _is_exact(pieces: Sequence[_Piece]) -> bool:
     """True if each text can be placed at its offset without too many blanks between the texts."""
-    ends = [0, *(piece.offset + len(piece.text) for piece in pieces)]
-    gaps = [piece.offset - end for piece, end in zip(pieces, ends, strict=False)]
+    gaps = _stated_gaps(pieces)
     return all(gap >= 0 for gap in gaps) and sum(gaps) <= _MOST_BLANKS + sum(
         len(piece.text) for piece in pieces
     )
@@ -311,8 +310,13 @@ def _gaps(pieces: Sequence[_Piece], layout: _Layout) -> list[int]:
     """Returns the number of blanks before each text."""
     if not layout.is_exact:
         return [int(at > 0) for at in range(len(pieces))]
+    return [gap + (at in layout.parted) for at, gap in enumerate(_stated_gaps(pieces))]
+
+
+def _stated_gaps(pieces: Sequence[_Piece]) -> list[int]:
+    """Returns the number of characters before each text, by the offsets."""
     ends = [0, *(piece.offset + len(piece.text) for piece in pieces)]
-    return [piece.offset - ends[at] + (at in layout.parted) for at, piece in enumerate(pieces)]
+    return [piece.offset - end for piece, end in zip(pieces, ends, strict=False)]
 
 
 def touch(offset: int, text: str, next_offset: int, next_text: str) -> bool:
