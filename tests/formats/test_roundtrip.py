@@ -247,15 +247,22 @@ def brat_documents(draw: st.DrawFn) -> Document:
         link = st.builds(Link, id=ENTRY, ontology=ONTOLOGY, name=CLEAN)
         names = PLAIN_NAME | st.sampled_from(["AnnotatorNotes", "Reference"])
         values = VALUE | st.sampled_from(["X:NULL", "X:", "X:NULL\tname", "-:NIL", "X:NULL\ta\tb"])
+        attributes = st.tuples(names, values).filter(_fits_brat)
         mention = st.builds(
             Mention,
             fragments(len(text)),
             PLAIN_NAME,
             links=st.lists(link, max_size=3).map(tuple),
-            attributes=st.lists(st.tuples(names, values), max_size=3).map(tuple),
+            attributes=st.lists(attributes, max_size=3).map(tuple),
         )
         mentions = draw(st.lists(mention, max_size=5))
     return Document(id=draw(NAME), text=text, mentions=unique(mentions)[0])
+
+
+def _fits_brat(attribute: tuple[str, str]) -> bool:
+    """True if brat keeps an attribute: it cuts an ``A`` line, but no note or reference, at a TAB."""
+    kept = attribute[0] == "AnnotatorNotes" or attribute == ("Reference", "X:NULL\tname")
+    return kept or "\t" not in attribute[1]
 
 
 def _without_gaps_of_blanks(document: Document) -> Document:
@@ -276,5 +283,7 @@ def _without_gaps_of_blanks(document: Document) -> Document:
 )
 def test_brat(found: list[Document], file: str) -> None:
     found = [_without_gaps_of_blanks(document) for document in found]
-    same = {document.id: document for document in _through(found, "brat", file=file)}
+    again = _through(found, "brat", file=file)
+    # a fragment over a line end is written as two, which is said when they are read
+    same = {document.id: msgspec.structs.replace(document, events=()) for document in again}
     assert same == {document.id: document for document in found}

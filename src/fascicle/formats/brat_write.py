@@ -200,18 +200,21 @@ class _AnnotationFile:
 
     def _attributes(self, owner: Mention | Relation, target: str) -> Iterator[str]:
         for name, value in owner.attributes:
-            # brat cuts an A line at a TAB
-            is_cut = "\t" in value and name not in (brat_lines.NOTE, brat_lines.REFERENCE)
-            if not name or _NOT_A_WORD.search(name) or _ENDS_LINE.search(value) or is_cut:
-                mention = owner if isinstance(owner, Mention) else None
-                self._report.lose("attributes", self._document, mention)
+            if not name or _NOT_A_WORD.search(name) or _ENDS_LINE.search(value):
+                self._lose_attribute(owner)
             elif name == brat_lines.NOTE:
                 yield f"{self._next_id('#')}\t{brat_lines.NOTE} {target}\t{value}"
             elif name == brat_lines.REFERENCE and _is_reference(target, value):
                 yield f"{self._next_id('N')}\t{brat_lines.REFERENCE} {target} {value}"
+            elif "\t" in value:  # brat cuts an A line at a TAB
+                self._lose_attribute(owner)
             else:
                 line = f"{name} {target} {value}" if value else f"{name} {target}"
                 yield f"{self._next_id('A')}\t{line}"
+
+    def _lose_attribute(self, owner: Mention | Relation) -> None:
+        mention = owner if isinstance(owner, Mention) else None
+        self._report.lose("attributes", self._document, mention)
 
     def _next_id(self, letter: str) -> str:
         return f"{letter}{next(self._numbers[letter])}"

@@ -28,6 +28,14 @@ TEXT = {"id": "a", "text": "Lithium can cause tremor, or a shaky upset.", "menti
 
 
 @pytest.fixture(scope="module")
+def shown(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """A service whose rows no test of another module keeps."""
+    settings = ServeSettings(curation=str(tmp_path_factory.mktemp("rows") / "decisions.sqlite"))
+    with standing({"small": PipelineOpener(given=str(small))}, settings) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
 def without(small: Path) -> Iterator[Standing]:
     """A service that keeps no decisions."""
     with standing({"small": PipelineOpener(given=str(small))}, ServeSettings()) as service:
