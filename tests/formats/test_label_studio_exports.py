@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
-from fascicle.formats import JsonlOptions, ReadReport, detect, read
+from fascicle.formats import JsonlOptions, ReadReport, detect, read, write
 from fascicle.formats.report import FailedDocuments
 from fascicle.formats.requests import ReadRequest, read_file
 
@@ -226,3 +226,39 @@ def test_any_text_with_any_regions(
     for name, content in (("a.json", json.dumps(records)), ("a.csv", as_csv(records))):
         assert [(one.id, one.text, keys(one)) for one in of(tmp_path, content, name)] == wanted
         assert detect(str(tmp_path / name)) == ("records" if name == "a.json" else "table")
+
+
+def test_what_people_say_about_a_region_is_kept(tmp_path: Path) -> None:
+    """Answers per region have the id of the region, as https://labelstud.io/tags/choices says of
+    ``perRegion``; a note of the panel *Meta* is in ``meta.text``.
+    """
+    value = {"start": 3, "end": 10, "text": "Lithium"}
+    common = {"id": "a", "to_name": "text", "meta": {"text": ["ask Ben"]}}
+    region = {
+        **common,
+        "type": "labels",
+        "from_name": "ner",
+        "value": {**value, "labels": ["Drug"]},
+    }
+    choice = {
+        **common,
+        "type": "choices",
+        "from_name": "fact",
+        "value": {**value, "choices": ["no"]},
+    }
+    words = {**common, "type": "textarea", "from_name": "why", "value": {**value, "text": ["dose"]}}
+    whole = {"id": "b", "type": "choices", "from_name": "topic", "value": {"choices": ["x"]}}
+    task = {
+        "data": {"text": TEXT, "year": 2020},
+        "meta": {"batch": "3"},
+        "annotations": [{"result": [choice, region, words, whole]}],
+    }
+    (document,) = of(tmp_path, json.dumps([task]), "a.json")
+    (mention,) = document.mentions
+    assert mention.attributes == (("fact", "no"), ("why", "dose"), ("note", "ask Ben"))
+    assert document.meta == {"batch": "3", "year": "2020"}
+    (event,) = document.events
+    assert "choices 1" in event.message
+    write(tmp_path / "b.label-studio.json", [document])
+    (again,) = read(tmp_path / "b.label-studio.json")
+    assert (again.mentions, again.meta) == (document.mentions, document.meta)

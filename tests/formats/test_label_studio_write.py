@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fascicle.core.document import Document, Link, Mention
 from fascicle.formats import detect, read, write
@@ -82,8 +83,16 @@ def test_links_are_shown_beside_the_region(tmp_path: Path) -> None:
     first["meta"]["text"] = ["a note of a person"]
     second["meta"] = {"text": ["another"]}
     path.write_text(json.dumps([task]), encoding="utf-8")
-    (found,) = read(path)
-    assert found == DOCUMENT
+    (document,) = read(path)
+    notes = {mention.key[1:]: mention.attributes for mention in document.mentions}
+    assert [notes[mention.key[1:]] for mention in DOCUMENT.mentions] == [
+        (),
+        (("note", "a note of a person"),),
+        (),
+        (("note", "another"),),
+    ]
+    without = [replace(mention, attributes=()) for mention in document.mentions]
+    assert replace(document, mentions=tuple(without)) == DOCUMENT
 
 
 def test_what_label_studio_adds_does_no_harm(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from fascicle.formats.label_studio_regions import (
     Part,
     Region,
     group_parts,
+    join_answers,
     labels_of,
     read_relations,
 )
@@ -112,7 +113,7 @@ def from_task(
     counts = Counter({"labels of other texts": others})
     of_regions, relations = _add(collector, text, layers, counts)
     events += of_regions
-    meta = short_facts(record.data, leave=(name,))
+    meta = short_facts({**(record.meta or {}), **record.data}, leave=(name,))
     if (ours := record.ours) is not None:
         identifier, meta = ours.id, {**meta, **ours.meta}
     return collector.document(identifier, before=events, meta=meta, relations=relations)
@@ -151,7 +152,8 @@ def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
             events.append(_note("other-annotators", message))
         annotations, sources = gold, [GOLD] * len(gold)
     results = [annotation.result for annotation in annotations]
-    return [*zip(sources, results, strict=True), *layers], events
+    layers = [*zip(sources, results, strict=True), *layers]
+    return [(source, join_answers(regions)) for source, regions in layers], events
 
 
 def _notes(task: _Task, annotations: int, predictions: int) -> Iterator[Event]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Link, MentionKey, Relation
+from fascicle.core.mention import display_identifier
 
 PARTS: Final = "non-contig"  # label of relations between the parts of a mention, as Kazu has it
 RELATION: Final = "relation"
@@ -18,6 +19,9 @@ ROLES: Final = MappingProxyType({"right": ("from", "to"), "left": ("to", "from")
 ATTRIBUTES: Final = "fascicle_attributes"  # key in the meta of a region
 # key in the meta of a task or region: facts that Label Studio has no field for
 OURS: Final = "fascicle"
+NOTE: Final = "note"  # attribute that holds a line of a region's meta text
+# types of answers that people give about a region -> field of their values
+_ANSWERS: Final = MappingProxyType({"choices": "choices", "textarea": "text"})
 
 
 class LabelledRange(msgspec.Struct):
@@ -37,11 +41,13 @@ class Region(msgspec.Struct):
     score: float | None = None
     meta: dict[str, Any] | None = None
     id: str | int | None = None
-    to_name: str | None = None  # the part of the task's page that shows the text
+    from_name: str | None = None  # the part of the task's page that people use
+    to_name: str | None = None  # the part that shows the text
     from_id: str | int | None = None  # of a relation, as what follows
     to_id: str | int | None = None
     direction: str | None = None
     labels: tuple[str, ...] | None = None
+    answers: tuple[tuple[str, str], ...] = ()  # what people said about the region, by `from_name`
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -50,8 +56,21 @@ class Region(msgspec.Struct):
 
     @property
     def attributes(self) -> tuple[tuple[str, str], ...]:
-        """Attributes that Fascicle wrote into the ``meta`` of the region."""
-        return msgspec.convert((self.meta or {}).get(ATTRIBUTES, ()), tuple[tuple[str, str], ...])
+        """Attributes that Fascicle wrote into the ``meta`` of the region; the answers about it; and
+        the lines that people wrote beside it.
+        """
+        meta = self.meta or {}
+        own = msgspec.convert(meta.get(ATTRIBUTES, ()), tuple[tuple[str, str], ...])
+        if self.type == RELATION:
+            return own
+        lines = meta.get("text", ())
+        ours = shown_lines(self.links, own)
+        notes = [
+            (NOTE, str(line))
+            for line in ([lines] if isinstance(lines, str) else lines)
+            if line not in ours
+        ]
+        return (*own, *self.answers, *notes)
 
 
 Part = tuple[LabelledRange, Region]  # of a mention
@@ -60,6 +79,32 @@ Part = tuple[LabelledRange, Region]  # of a mention
 def labels_of(region: Region) -> LabelledRange:
     """Returns the range and the labels of a region."""
     return msgspec.convert(region.value, LabelledRange)
+
+
+def shown_lines(links: Iterable[Link], attributes: Iterable[tuple[str, str]]) -> list[str]:
+    """Returns the lines that Label Studio shows beside a region."""
+    lines = [f"{display_identifier(link)} {link.name}".rstrip() for link in links if not link.nil]
+    return lines + [value if name == NOTE else name for name, value in attributes]
+
+
+def join_answers(regions: Sequence[Region]) -> list[Region]:
+    """Adds the choices and texts about a labelled region, which have its id, to this region."""
+    names = {region.id for region in regions if region.type == "labels"} - {None}
+    answers: dict[str | int | None, list[tuple[str, str]]] = defaultdict(list)
+    others = []
+    for region in regions:
+        values = region.value.get(_ANSWERS.get(region.type, ""))
+        if region.id in names and values:
+            values = [values] if isinstance(values, str) else values
+            answers[region.id] += [(region.from_name or region.type, str(one)) for one in values]
+        else:
+            others.append(region)
+    return [
+        msgspec.structs.replace(region, answers=tuple(answers.pop(region.id, ())))
+        if region.type == "labels"
+        else region
+        for region in others
+    ]
 
 
 def group_parts(

@@ -15,9 +15,15 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention, MentionKey, Relation
-from fascicle.core.mention import display_identifier
 from fascicle.formats.handlers import Encode, FormatWriter, WriteOne
-from fascicle.formats.label_studio_regions import ATTRIBUTES, OURS, PARTS, RELATION, ROLES
+from fascicle.formats.label_studio_regions import (
+    ATTRIBUTES,
+    OURS,
+    PARTS,
+    RELATION,
+    ROLES,
+    shown_lines,
+)
 from fascicle.formats.losses import OF_LINKS, facts_of_source, held_fields
 from fascicle.formats.report import WriteReport
 
@@ -114,11 +120,7 @@ def _facts(mention: Mention) -> dict[str, Any]:
     if not (links or attributes):
         return facts
     # Label Studio shows the text beside the region.
-    lines = [
-        f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links if not link.nil
-    ]
-    lines += [name for name, _ in mention.attributes]
-    facts["meta"] = {"text": lines}
+    facts["meta"] = {"text": shown_lines(mention.links, mention.attributes)}
     if links:
         facts["meta"][OURS] = links
     if attributes:
