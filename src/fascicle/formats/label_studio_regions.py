@@ -96,7 +96,9 @@ def join_answers(regions: Sequence[Region]) -> list[Region]:
         values = region.value.get(_ANSWERS.get(region.type, ""))
         if region.id in names and values:
             values = [values] if isinstance(values, str) else values
-            answers[region.id] += [(region.from_name or region.type, str(one)) for one in values]
+            answers[region.id] += [
+                (region.from_name or region.type, str(value)) for value in values
+            ]
         else:
             others.append(region)
     return [
