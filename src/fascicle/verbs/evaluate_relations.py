@@ -59,10 +59,10 @@ def _score_systems(args: Any, tally: Tally) -> tuple[list[dict[str, Any]], list[
     values, texts, scored = [], [], dict[str, Scores]()
     for name, request in zip(names, requests, strict=True):
         system = scoring.open_gold(request, events=tally.account.events)
-        scored[name], others = _compare(
+        scored[name], further = _compare(
             gold, system, source=request.source, allow_missing=args.allow_missing
         )
-        value, text = _answer(scored, others, by_type=args.by_type, interval=args.interval)
+        value, text = _answer(scored, further, by_type=args.by_type, interval=args.interval)
         errors = _errors(gold, system, request.source)
         values.append({**value, "errors": errors})
         texts.append(text + _errors_text(errors))
@@ -95,21 +95,21 @@ def _compare(
             f"{gold.path} has no gold relations to score; give documents with relations, in a "
             "format that holds them, such as jsonl"
         )
-    others = {"ends": compare(ends_only=True)}
+    further = {"ends": compare(ends_only=True)}
     relations = (relation for document in gold.documents for relation in document.relations)
     if any(_NOVELTY in dict(relation.attributes) for relation in relations):
-        others["novelty"] = compare(attributes=(_NOVELTY,))
-    return strict, others
+        further["novelty"] = compare(attributes=(_NOVELTY,))
+    return strict, further
 
 
 def _answer(
-    scored: Mapping[str, Scores], others: Mapping[str, Scores], *, by_type: bool, interval: bool
+    scored: Mapping[str, Scores], further: Mapping[str, Scores], *, by_type: bool, interval: bool
 ) -> tuple[dict[str, Any], str]:
-    """Returns the scores of the last system for JSON and as text; ``others`` are its own, too."""
+    """Returns the scores of the last system for JSON and as text; ``further`` are its own, too."""
     name, strict = [*scored.items()][-1]
     more, lines = _intervals(scored) if interval else ({}, [])
-    rows = {key: figures_row(scores.counts) for key, scores in others.items()}
-    table = _as_text(strict, others, by_type=by_type)
+    rows = {key: figures_row(scores.counts) for key, scores in further.items()}
+    table = _as_text(strict, further, by_type=by_type)
     text = "".join(f"{line}\n" for line in (name, table, *lines))
     return {"name": name, **strict.as_dict(), **rows, **more}, text
 
@@ -153,9 +153,9 @@ def _numbers(errors: Mapping[str, Mapping[str, int]], side: str) -> str:
     return ", ".join(f"{name} {row[side]:,}" for name, row in errors.items() if row[side])
 
 
-def _as_text(strict: Scores, others: Mapping[str, Scores], *, by_type: bool) -> str:
+def _as_text(strict: Scores, further: Mapping[str, Scores], *, by_type: bool) -> str:
     types = strict.by_type.items() if by_type else ()
     lines = [counts_line(name or "without a type", counts) for name, counts in types]
-    rows = {"micro": strict, **{_TITLES[key]: scores for key, scores in others.items()}}
+    rows = {"micro": strict, **{_TITLES[key]: scores for key, scores in further.items()}}
     averages = [counts_line(name, scores.counts) for name, scores in rows.items()]
     return ruled_rows([HEADER, *lines, *averages])

@@ -40,20 +40,20 @@ def count_relation_errors(compared: Compared) -> Mapping[str, dict[str, int]]:
     """
     counts = {name: {"fp": 0, "fn": 0} for name in RELATION_CLASSES}
     for gold, predicted in compared.values():
-        for side, own, others in (("fp", predicted, gold), ("fn", gold, predicted)):
+        for side, own, opposite in (("fp", predicted, gold), ("fn", gold, predicted)):
             alone = "spurious" if side == "fp" else "missed"
-            for name, number in Counter(_classes(own - others, others)).items():
+            for name, number in Counter(_classes(own - opposite, opposite)).items():
                 counts[name or alone][side] += number
     return counts
 
 
-def _classes(wrong: set[ComparedRelation], others: set[ComparedRelation]) -> Iterator[str]:
+def _classes(wrong: set[ComparedRelation], opposite: set[ComparedRelation]) -> Iterator[str]:
     for relation in wrong:
-        yield next((name for name in _FITS if _fits_any(name, relation, others)), "")
+        yield next((name for name in _FITS if _fits_any(name, relation, opposite)), "")
 
 
-def _fits_any(name: str, relation: ComparedRelation, others: set[ComparedRelation]) -> bool:
-    return any(map(partial(_FITS[name], relation), others))
+def _fits_any(name: str, relation: ComparedRelation, opposite: set[ComparedRelation]) -> bool:
+    return any(map(partial(_FITS[name], relation), opposite))
 
 
 def _is_type(a: ComparedRelation, b: ComparedRelation) -> bool:

@@ -60,67 +60,65 @@ class Gold:
         return collect(self.documents, path=self.path)
 
 
-def as_list(given: Any) -> list[Any]:
+def as_list(systems: Any) -> list[Any]:
     """Returns a list of the inputs of several systems: files, requests or documents; a single
     one becomes a list.
     """
-    if isinstance(given, str | os.PathLike | PredictionRequest | Runnable):
-        return [given]
-    each = list(given)
+    if isinstance(systems, str | os.PathLike | PredictionRequest | Runnable):
+        return [systems]
+    each = list(systems)
     return [each] if each and isinstance(each[0], Document) else each
 
 
-def input_path(given: object) -> str:
+def input_path(item: object) -> str:
     """Returns the path of an input; a placeholder name for documents."""
-    if isinstance(given, PredictionRequest):
-        return given.path
-    return os.fspath(given) if isinstance(given, str | os.PathLike) else "the predictions"
+    if isinstance(item, PredictionRequest):
+        return item.path
+    return os.fspath(item) if isinstance(item, str | os.PathLike) else "the predictions"
 
 
-def as_request(given: File) -> PredictionRequest:
+def as_request(file: File) -> PredictionRequest:
     """Returns the request for a file, with default options if only its path was given."""
-    return (
-        given if isinstance(given, PredictionRequest) else PredictionRequest(path=os.fspath(given))
-    )
+    return file if isinstance(file, PredictionRequest) else PredictionRequest(path=os.fspath(file))
 
 
-def refuse_stdin_twice(*given: object) -> None:
+def refuse_stdin_twice(*items: object) -> None:
     """Refuses standard input for two inputs.
 
     Raises:
         UsageError: two inputs are standard input.
     """
-    if [input_path(file) for file in given].count(STDIN) > 1:
+    if [input_path(file) for file in items].count(STDIN) > 1:
         raise UsageError("standard input (-) was given twice; it can be read once")
 
 
-def open_gold(given: SystemInput, *, events: EventCounts) -> Gold:
+def open_gold(corpus: SystemInput, *, events: EventCounts) -> Gold:
     """Reads the gold, unless it was given as documents.
 
     Args:
-        given: documents, or their file, which is no prediction file.
+        corpus: documents, or their file, which is no prediction file.
         events: counts the events of documents.
 
     Raises:
         InputError: the file cannot be read, or there is no document.
     """
-    if isinstance(given, str | os.PathLike | PredictionRequest):
-        request, report = as_request(given), ReadReport()
+    if isinstance(corpus, str | os.PathLike | PredictionRequest):
+        request, report = as_request(corpus), ReadReport()
         documents = list(events.observe(read_file(request.path, request.reading, report=report)))
         for key, count, first in report.mended():
             events.count(key, count, first)
         return Gold(documents=documents, path=request.path, reading=report)
-    documents = list(events.observe(validate_documents(given, name="gold")))
+    documents = list(events.observe(validate_documents(corpus, name="gold")))
     if not documents:
         raise InputError("the gold has no document; give at least one")
     return Gold(documents=documents)
 
 
-def open_predictions(given: SystemInput, *, events: EventCounts) -> Predictions:
+def open_predictions(system: SystemInput, *, events: EventCounts) -> Predictions:
     """Reads the predictions of one system, unless they were given as documents.
 
     Args:
-        given: documents with mentions of one system, or the file of its predictions, or the folder
+        system: documents with mentions of one system, or the file of its predictions, or the folder
             of a complete run.
         events: counts the events of documents.
 
@@ -129,11 +127,11 @@ def open_predictions(given: SystemInput, *, events: EventCounts) -> Predictions:
         InputError: the file cannot be read, the run is not complete, or there are mentions of
             several sources, none of which was chosen.
     """
-    if isinstance(given, str | os.PathLike | PredictionRequest):
+    if isinstance(system, str | os.PathLike | PredictionRequest):
         # imported here, because most predictions are no run
         from fascicle.pipeline.running.parts import expand_runs
 
-        request = as_request(given)
+        request = as_request(system)
         parts = expand_runs([request.path])
         if parts == [request.path]:
             return read_system(request, events=events)
@@ -141,7 +139,7 @@ def open_predictions(given: SystemInput, *, events: EventCounts) -> Predictions:
         return collect(
             events.observe(of_run), path=request.path, formats=frozenset({"jsonl"})
         ).of_one_system(request.source)
-    documents = validate_documents(given, name="predictions")
+    documents = validate_documents(system, name="predictions")
     return collect(
         events.observe(documents), path="the predictions", formats=frozenset({"jsonl"})
     ).of_one_system()
