@@ -165,6 +165,18 @@ def test_written_as_it_was_read(tmp_path: Path) -> None:
     ]
 
 
+def test_columns_after_that_of_names_are_kept(tmp_path: Path) -> None:
+    rows = ("19\t25\tAsthma\tDisease\tD001249\t\t0.9\t\tx", "26\t29\tand\tDisease\tD1\tand\tyes")
+    text = "1|t|A title of words .\n1|a|Asthma and.\n" + "".join(f"1\t{row}\n" for row in rows)
+    documents = _read(tmp_path, text)
+    first, second = documents[0].mentions
+    assert first.attributes == (("pubtator-rest", "0.9\t\tx"),)
+    assert second.attributes == (("pubtator-names", "and"), ("pubtator-rest", "yes"))
+    path = tmp_path / "out.pubtator"
+    assert not write(path, documents).losses
+    assert list(read(path)) == documents
+
+
 def test_writing_what_does_not_fit(tmp_path: Path) -> None:
     document = Document(
         id="1",

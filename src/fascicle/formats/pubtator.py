@@ -29,6 +29,7 @@ from fascicle.formats.report import ReadReport, WriteReport
 _STEP: Final = "pubtator"
 RAW_ID: Final = "pubtator-id"
 _NAMES: Final = "pubtator-names"
+_REST: Final = "pubtator-rest"  # attribute with the columns after that of names
 _OF_RELATION: Final = ("entity1", "entity2", "novel", "more")  # names of columns
 _TITLE: Final = "title"
 _NUMBER: Final = re.compile(r"\s*-?\d+(?:\.\d*)?\s*")  # an offset, perhaps a damaged one
@@ -214,6 +215,8 @@ def parse_links(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[s
     links, attributes = parse_ids(raw)
     if len(columns) > 6 and columns[6]:
         attributes = (*attributes, (_NAMES, columns[6]))
+    if any(columns[7:]):
+        attributes = (*attributes, (_REST, "\t".join(columns[7:])))
     return links, attributes
 
 
@@ -357,10 +360,17 @@ def _is_of(link: Link, other: Link) -> bool:
 
 
 def _facts(mention: Mention) -> list[str]:
-    """Returns the column of concept ids, and the column of names if there are any."""
-    names = dict(mention.attributes).get(_NAMES, "")
-    concept = concept_column(mention) or _NO_CONCEPT
-    return [concept, names] if names and not _NOT_IN_COLUMNS.search(names) else [concept]
+    """Returns the column of concept ids, and those of names and of all else, if there are any."""
+    attributes = dict(mention.attributes)
+    names, rest = attributes.get(_NAMES, ""), attributes.get(_REST, "")
+    columns = [
+        concept_column(mention) or _NO_CONCEPT,
+        "" if _NOT_IN_COLUMNS.search(names) else names,
+        *([] if _NOT_IN_LINES.search(rest) else rest.split("\t")),
+    ]
+    while not columns[-1]:
+        columns.pop()
+    return columns
 
 
 def concept_column(mention: Mention) -> str:
