@@ -27,7 +27,7 @@ def annotation(places: Sequence[tuple[int, int]], text: str, **infons: Any) -> d
 def of(tmp_path: Path, *passages: dict[str, Any], **fields: Any) -> Document:
     path = tmp_path / "a.json"
     entry = {"id": "7", "infons": {"year": "2001"}, "passages": list(passages), **fields}
-    path.write_text(json.dumps({"source": "x", "date": "", "key": "", "documents": [entry]}))
+    path.write_text(json.dumps({"source": "", "date": "", "key": "", "documents": [entry]}))
     assert detect(str(path)) == "bioc-json"
     (found,) = read(path)
     return found
@@ -244,6 +244,20 @@ def test_a_bad_document_costs_itself(tmp_path: Path) -> None:
         assert report.aside.count == 2
         with pytest.raises(FormatError):
             list(read(path, format="bioc-json"))
+
+
+def test_what_a_collection_says_of_itself_is_noted_once(tmp_path: Path) -> None:
+    document = {"id": "1", "passages": [{"offset": 0, "text": "a"}]}
+    head = {"source": "PubMed", "date": "", "key": "PMC.key", "infons": {"license": "CC0", "x": 1}}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({**head, "documents": [document, {**document, "id": "2"}]}))
+    first, second = read(path, format="bioc-json")
+    (event,) = first.events
+    assert event.code == "collection-left-out"
+    assert event.message.endswith("source: PubMed; key: PMC.key; license: CC0; x: 1")
+    assert not second.events
+    path.write_text(json.dumps({"infons": None, "documents": [document]}))
+    assert not next(iter(read(path, format="bioc-json"))).events
 
 
 @pytest.mark.parametrize("text", ["{}", "[1]", "[", '{"documents": 3}', "nothing", "[" * 5000])

@@ -266,9 +266,10 @@ def _read_json(source: Source, options: None, report: ReadReport) -> Iterator[Do
                 yield _document(line_text(line).encode(), Place(source.path, number))
         return
     place = Place(source.path, first[0])
-    for raw in _documents_in(_whole(first[1], numbered, place), place):
+    for raw, facts in _documents_in(_whole(first[1], numbered, place), place):
         with report.aside.one():
-            yield _document(bytes(raw), place)
+            document = _document(bytes(raw), place)
+            yield document.with_events(_note_collection(facts)) if facts else document
 
 
 def _is_document(line: Line) -> bool:
@@ -293,7 +294,10 @@ def _whole(first: Line, numbered: Iterator[tuple[int, Line]], place: Place) -> s
     return "\n".join(parts)
 
 
-def _documents_in(text: str, place: Place) -> Iterator[msgspec.Raw]:
+_RawDocument = tuple[msgspec.Raw, list[str]]  # and the facts of its collection, if it is the first
+
+
+def _documents_in(text: str, place: Place) -> Iterator[_RawDocument]:
     """Yields the documents of a collection, or of an array of collections or documents."""
     advice = "; it is an object with documents, and each has passages"
     with explain_errors("no collection of BioC", at=place, advice=advice):
@@ -304,12 +308,21 @@ def _documents_in(text: str, place: Place) -> Iterator[msgspec.Raw]:
             yield from _documents_of(collection)
 
 
-def _documents_of(raw: msgspec.Raw) -> Iterator[msgspec.Raw]:
+def _documents_of(raw: msgspec.Raw) -> Iterator[_RawDocument]:
     fields = _OBJECT.decode(raw)
     key = next((name for name in _DOCUMENTS if name in fields), "")
     if not key and "passages" not in fields:
         raise ValueError("neither documents nor passages are among its fields")
-    yield from _LIST.decode(fields[key]) if key else (raw,)
+    if not key:
+        yield raw, []
+        return
+    head = {name: msgspec.json.decode(fields[name]) for name in _OF_COLLECTION if name in fields}
+    if "infons" in fields:
+        head |= msgspec.json.decode(fields["infons"], type=dict[str, Any] | None) or {}
+    facts = [f"{name}: {value}" for name, value in head.items() if value and value != SOURCE]
+    for document in _LIST.decode(fields[key]):
+        yield document, facts
+        facts = []
 
 
 def _document(data: bytes, place: Place) -> Document:
