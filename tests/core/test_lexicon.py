@@ -12,10 +12,12 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.core.lexicon import FOLDER, either, lexicon, taxa
+from fascicle.core.mention import Mention
 from fascicle.linking.pathogens import Pathogens
 from fascicle.linking.species import Species, words_for_species
 from fascicle.linking.spellings import other_names, other_spellings, without_species
 from fascicle.runtime.decoding.formulas import find_formulas
+from fascicle.runtime.decoding.measures import without_measures
 from fascicle.settings.folders.manifest import LANGUAGES
 from fascicle.text.language import other_language
 
@@ -28,7 +30,7 @@ def examples(name: str, table: str) -> list[tuple[str, object]]:
 def test_every_file_has_examples() -> None:
     names = {path.stem for path in FOLDER.glob("*.toml")}
     assert names == {
-        "assertion-en", "chemistry", "diseases", "languages", "pathogens", "qualities", "species"
+        "assertion-en", "chemistry", "diseases", "languages", "measures", "pathogens", "qualities", "species"
     }  # fmt: skip
     for name in names - {"assertion-en"}:  # its groups of cues have examples of their own
         assert lexicon(name)["examples"]
@@ -42,6 +44,13 @@ def test_formulas(text: str, formulas: object) -> None:
 @pytest.mark.parametrize(("name", "other"), examples("chemistry", "names"))
 def test_names_of_chemicals(name: str, other: object) -> None:
     assert other in [*other_spellings(name, "Chemical"), *other_names(name, "Chemical")]
+
+
+@pytest.mark.parametrize("name", ["K1", "K2", "Na1", "Li2"])
+def test_a_digit_is_no_charge_of_an_ion_with_one(name: str) -> None:
+    assert set(other_spellings(name, "Chemical")) == {name}
+    assert "potassium" in other_spellings("K+", "Chemical")
+    assert "potassium carbonate" in other_spellings("K2CO3", "Chemical")
 
 
 @pytest.mark.parametrize(("name", "other"), examples("diseases", "names"))
@@ -64,6 +73,26 @@ def test_species_before_genes(name: str, other: object) -> None:
 def test_proteins_of_pathogens(text: str, proteins: object) -> None:
     named = Pathogens(text)
     assert [word for word in re.findall(r"[\w-]+", text) if named.owner(word)] == proteins
+
+
+@pytest.mark.parametrize(("text", "word"), examples("measures", "genes"))
+@pytest.mark.parametrize("end", ["", " It binds the epidermal growth factor receptor."])
+def test_measurements_are_no_genes(text: str, word: object, end: str) -> None:
+    start = text.index(str(word))
+    gene = Mention(((start, start + len(str(word))),), "Gene")
+    chemical = Mention(gene.spans, "Chemical")
+    assert without_measures(text + end, [gene, chemical])[-1:] == [chemical]
+    assert (gene in without_measures(text + end, [gene, chemical])) == bool(end)
+
+
+@pytest.mark.parametrize(("text", "word"), examples("measures", "diseases"))
+def test_measurements_are_no_diseases(text: str, word: object) -> None:
+    start = text.index(str(word))
+    disease = Mention(((start, start + len(str(word))),), "Disease")
+    assert without_measures(text, [disease]) == []
+    after = f"He had {word}."
+    disease = Mention(((7, 7 + len(str(word))),), "Disease")
+    assert without_measures(after, [disease]) == [disease]
 
 
 def test_a_model_may_state_each_language_of_the_file() -> None:

@@ -12,6 +12,7 @@ import fascicle
 from fascicle.core.document import Document, Link, Mention
 from fascicle.core.mention import Span
 from fascicle.linking.decisions import distinct
+from fascicle.linking.equivalents import Namesakes
 from fascicle.linking.linker import Linker
 from fascicle.linking.opening import LinkerWithPacks, find
 from fascicle.linking.ranking import Ranked
@@ -505,3 +506,14 @@ def test_mentions_that_share_a_unit_are_answered_as_if_each_had_its_own(
         distinct([link for told in decisions if told.mention == at for link in told.links])
         for at in range(len(mentions))
     ]
+
+
+@SHIPPED
+@pytest.mark.parametrize("curie", ["NCBIGene:2597", "NCBIGene:324", "NCBIGene:4609"])
+def test_namesakes_have_the_same_letters(found: LinkerWithPacks, curie: str) -> None:
+    """GAPDHS, APCS and Mycs, whose keys are those of GAPDH, APC and MYC, are other genes."""
+    pack = found.parts[0].pack
+    row = pack.row(curie)
+    namesakes = Namesakes(pack).of(np.array([row])).rows
+    assert len(namesakes)
+    assert {pack.label_at(one).lower() for one in namesakes} == {pack.label_at(row).lower()}

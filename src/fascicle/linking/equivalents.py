@@ -4,11 +4,13 @@ that a link gives.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Ints, int_array, unique_values
 from fascicle.core.pairs import join_pairs, split_pairs
@@ -25,6 +27,7 @@ _ROWS: Final = "equal.rows.u4"
 EXACT: Final = "equal.exact.u1"
 FILES: Final = (_STARTS, _ROWS, EXACT)
 ITSELF, EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE = range(6)
+_SIGNS: Final = re.compile(r"[\W_]+")
 _LABEL: Final = NAME_KINDS.index("label")
 _EXACT: Final = frozenset(
     {"skos:exactMatch", "owl:equivalentClass", "semapv:crossSpeciesExactMatch"}
@@ -188,14 +191,22 @@ class Namesakes:
         keys = np.searchsorted(self._names.starts, terms, side="right") - 1
         owners, namesake_terms = self._names.of_key_rows(keys)
         labels = self._names.kind[namesake_terms] == _LABEL
-        places, namesakes = (
-            places[owners[labels]],
-            self._names.concept[namesake_terms[labels]].astype(np.int64),
-        )
+        owners, namesake_terms = owners[labels], namesake_terms[labels]
+        places, own_terms = places[owners], terms[owners]
+        namesakes = self._names.concept[namesake_terms].astype(np.int64)
         same_type = (namesakes != rows[places]) & (
             self._pack.type_rows[namesakes] == self._pack.type_rows[rows[places]]
         )
+        # names of one key may differ in the s of a plural, as Gapdh and GAPDHS do
+        same_type[same_type] = self._folded(own_terms[same_type]) == self._folded(
+            namesake_terms[same_type]
+        )
         return _distinct(places[same_type], namesakes[same_type], NAMESAKE)
+
+    def _folded(self, terms: Ints) -> NDArray[np.str_]:
+        """Returns the letters and digits of names, in small letters."""
+        surfaces = self._names.surfaces.take(self._names.surface[terms])
+        return np.array([_SIGNS.sub("", surface.casefold()) for surface in surfaces], dtype=np.str_)
 
 
 class AnsweredConcepts:

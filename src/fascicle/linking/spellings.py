@@ -94,7 +94,8 @@ def _formula() -> re.Pattern[str]:
     """Returns the pattern of a salt or an ion, such as ``KCl`` and ``Ca2+``."""
     chemistry = lexicon("chemistry")
     cation, anion = either(chemistry["cations"]), either(chemistry["anions"])
-    return re.compile(rf"({cation})\d?\(?({anion}|)\)?\d?(?:\(?(?:\d?[+-]|[+-]\d)\)?)?")
+    no_ion = rf"(?!(?:{either(chemistry['charges']['one'])})\d\Z)"
+    return re.compile(rf"{no_ion}({cation})\d?\(?({anion}|)\)?\d?(?:\(?(?:\d?[+-]|[+-]\d)\)?)?")
 
 
 @cache

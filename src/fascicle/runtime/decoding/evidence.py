@@ -16,6 +16,7 @@ from fascicle.core.lexicon import lexicon
 from fascicle.core.mention import PlacedSpans, Span, contains
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
+from fascicle.runtime.decoding.measures import without_measures
 from fascicle.runtime.decoding.numbers import without_numbers
 from fascicle.runtime.decoding.retyping import with_own_types
 from fascicle.runtime.decoding.tails import all_forms, without_tails
@@ -98,9 +99,9 @@ def with_evidence(
     name, such as ``swine fever`` in ``African swine fever``. A name goes on with no variant or
     strain that the pack lacks (see `without_tails`), nor with a number (see `without_numbers`). A
     name that means another type may take it (see `with_own_types`). A formula is a chemical. A
-    variant, a genotype or a blood group is no gene. A symbol of genes alone behind a species is
-    one: ``human BID``, unless the text defines it as something else or writes the species in
-    capitals.
+    variant, a genotype, a blood group or a measurement (see `without_measures`) is no gene. A
+    symbol of genes alone behind a species is one: ``human BID``, unless the text defines it as
+    something else or writes the species in capitals.
 
     Args:
         documents: that were read.
@@ -265,7 +266,7 @@ def _retyped(
 ) -> tuple[list[Mention], tuple[Event, ...]]:
     """Returns the mentions with longer names and with types of the pack, and the events."""
     text = evidence.text
-    before = _without_variants(text, _widen(evidence, types))
+    before = without_measures(text, _without_variants(text, _widen(evidence, types)))
     names = _may_be_parts(text, before, rules)
     has_capitals = text != text.lower()
     mentions = with_own_types(before, names, types, allowed=rules.types, has_capitals=has_capitals)
