@@ -312,3 +312,34 @@ def test_biored_says_the_same_in_both_formats() -> None:
     )
     assert first == second
     assert sum(map(len, first.values())) == 1163
+
+
+PASSAGES = """1|f|On gout
+1|x|β and IL-2.
+1|t|Results
+1|t|More
+1\t8\t9\tβ\tChemical\tC1
+1\t28\t32\tMore\tX
+"""
+
+
+def test_passages_with_other_letters_are_lines_of_the_text(tmp_path: Path) -> None:
+    """OGER and bconv write the first letter of a passage's type, or x."""
+    first, second = _read(tmp_path, PASSAGES + "\n" + TWO.split("\n\n")[1])
+    assert first.text == "On gout\nβ and IL-2.\nResults\nMore"
+    assert [m.text_in(first.text) for m in first.mentions] == ["β", "More"]
+    assert first.sections == (Section(20, 27, "title"), Section(28, 32, "title"))
+    assert second.text == "Only a title here"
+    (tmp_path / "b.txt").write_text(PASSAGES, encoding="utf-8")
+    assert detect(str(tmp_path / "b.txt")) == "pubtator"
+
+
+@pytest.mark.parametrize("text", ["1|t|a\n2|x|b\n", "1|x|a\n1\t0\t1\ta\tX\n1|x|b\n"])
+def test_a_passage_of_another_document_needs_an_empty_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(FormatError, match="column"):
+        _read(tmp_path, text)
+
+
+def test_columns_between_bars_are_not_pubtator(tmp_path: Path) -> None:
+    (tmp_path / "b.txt").write_text("gout|x|1\nfever|x|2\n", encoding="utf-8")
+    assert detect(str(tmp_path / "b.txt")) == "plain"

@@ -58,7 +58,7 @@ _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
 # of a file that calls itself text: one line of text may well end in "blood group O"
 _ENOUGH_ROWS: Final = 10
-_PUBTATOR: Final = re.compile(r"[^|\t\n]+\|t\|")
+_PUBTATOR: Final = re.compile(r"([^|\t\n]+\|t\|)|([^|\t\n]+)\|[a-z]\|")
 _OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:')
 _ENDS: Final = re.compile(r"\r+\n|\n|\r")
 _BIOC: Final = re.compile(
@@ -282,7 +282,7 @@ def _of_stdin() -> str:
     if kind := markup_kind(text, ""):
         raise FormatError(f"standard input is {kind}")
     lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=True)))
-    if lines and (_PUBTATOR.match(lines[0]) or looks_like_citations(lines)):
+    if lines and (_is_pubtator(lines[0], lines) or looks_like_citations(lines)):
         return _by_content(lines, STDIN)
     if not lines or not _OBJECT.match(lines[0]) or (len(lines) > 1 and not _keys(lines)):
         return "plain"
@@ -343,7 +343,7 @@ def _by_content(lines: Sequence[str], path: str) -> str:
     name = _of_json("\n".join(lines), first, keys, path)
     if name is not None:
         return name
-    if _PUBTATOR.match(first):
+    if _is_pubtator(first, lines):
         return "pubtator"
     if looks_like_citations(lines):
         return "citations"
@@ -353,6 +353,14 @@ def _by_content(lines: Sequence[str], path: str) -> str:
     if first.startswith((BEGIN, DOCSTART)) or _all_tagged(lines[:_ROWS], strict=is_text):
         return "conll"
     return "table" if _is_table(lines, is_called_so=suffix(path) in _TABLES) else ""
+
+
+def _is_pubtator(first: str, lines: Sequence[str]) -> bool:
+    """True for a title, or for another passage of a document that has rows."""
+    match = _PUBTATOR.match(first)
+    return match is not None and (
+        match[1] is not None or any(line.startswith(f"{match[2]}\t") for line in lines)
+    )
 
 
 def _is_table(lines: Sequence[str], *, is_called_so: bool) -> bool:

@@ -2,16 +2,18 @@
 concept ids.
 
 Offsets count code points from the title, with one character between title and abstract: the text of
-the document is title, one blank, abstract (only the title, if the abstract is empty).
+the document is title, one blank, abstract (only the title, if the abstract is empty). bconv and
+OGER write each passage as ``id|x|text``, where x is any letter; these are lines of the text.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.document import Document, Link, Mention, Relation, Section
@@ -32,8 +34,9 @@ _NAMES: Final = "pubtator-names"
 _REST: Final = "pubtator-rest"  # attribute with the columns after that of names
 _OF_RELATION: Final = ("entity1", "entity2", "novel", "more")  # names of columns
 _TITLE: Final = "title"
+_SECTIONS: Final = MappingProxyType({"t": _TITLE, "a": "abstract"})
 _NUMBER: Final = re.compile(r"\s*-?\d+(?:\.\d*)?\s*")  # an offset, perhaps a damaged one
-_TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
+_TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([a-z])\|(.*)", re.DOTALL)
 _SEPARATORS: Final = re.compile(r"[|,;+]")
 _ONE_ID: Final = re.compile(
     r"(?:[A-Za-z_][A-Za-z0-9_.\-]*:)?[A-Za-z]{0,8}_?[0-9][\w.\-]*(?:\(Tax:[0-9]+\))?"
@@ -76,6 +79,8 @@ def _blocks(source: Source) -> Iterator[_Block]:
             block = _Block(path=source.path)
             continue
         match = _TEXT_LINE.fullmatch(line) if isinstance(line, str) else None
+        if match and not block.allows(match):
+            match = None
         if match and block.begun and block.is_other(match):
             yield block
             block = _Block(path=source.path)
@@ -90,7 +95,7 @@ class _Block:
 
     path: str
     identifier: str = ""
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: list[tuple[str, str]] = field(default_factory=list)
     rows: list[tuple[int, int, list[str]]] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     first: int = 0
@@ -105,9 +110,22 @@ class _Block:
         """Returns the place of a line."""
         return Place(self.path, number)
 
+    @property
+    def has_passages(self) -> bool:
+        """True if a line of the text is neither title nor abstract."""
+        return any(kind not in _SECTIONS for kind, _ in self.texts)
+
+    def allows(self, match: re.Match[str]) -> bool:
+        """True if a line of text can stand here; passages of a document stand together."""
+        return match[2] in _SECTIONS or not self.begun or self.continues(match)
+
+    def continues(self, match: re.Match[str]) -> bool:
+        """True if the passages of this document can go on with a line."""
+        return not self.rows and match[1].strip() == self.identifier
+
     def is_other(self, match: re.Match[str]) -> bool:
         """True if a title or abstract belongs to another document."""
-        if match[2] == "t":
+        if match[2] == "t" and not (self.has_passages and self.continues(match)):
             return True
         # The bad line may have been the title of the next document; its abstract alone is not a
         # document.
@@ -133,13 +151,13 @@ class _Block:
                 f"a title or abstract without a document id; the line must be id|{kind}|text",
                 at=self.place(number),
             )
-        if kind in self.texts:
+        if kind in _SECTIONS and not self.has_passages and kind in dict(self.texts):
             message = (
                 f"document {identifier} has two |{kind}| lines; put a blank line between documents"
             )
             raise FormatError(message, at=self.place(number))
         self.identifier = identifier
-        self.texts[kind] = text
+        self.texts.append((kind, text))
 
     def take_row(self, columns: list[str], number: int) -> None:
         if len(columns) >= 4 and self.identifier and columns[0].strip() != self.identifier:
@@ -172,8 +190,8 @@ class _Block:
 def _document(block: _Block) -> Document:
     if block.error is not None:
         raise block.error
-    title, abstract = block.texts.get("t", ""), block.texts.get("a", "")
-    text = f"{title} {abstract}" if abstract else title
+    texts = block.texts if block.has_passages else _title_and_abstract(dict(block.texts))
+    text = ("\n" if block.has_passages else " ").join(text for _, text in texts)
     # A TAB of the text is a blank in a column.
     collector = MentionCollector(
         text, step=_STEP, unit=AUTO, agrees=lambda beside, spans: agrees(beside, text, spans)
@@ -190,7 +208,7 @@ def _document(block: _Block) -> Document:
     return collector.document(
         block.identifier,
         at=block.place(block.first),
-        sections=_sections_of(title, abstract),
+        sections=_sections_of(texts),
         relations=tuple(block.relations),
     )
 
@@ -201,11 +219,20 @@ def _relation_in(columns: Sequence[str]) -> Relation:
     return Relation(type=columns[1], attributes=tuple(zip(_OF_RELATION, values, strict=False)))
 
 
-def _sections_of(title: str, abstract: str) -> tuple[Section, ...]:
-    """Returns the sections of a document with this title and abstract."""
-    sections = [Section(0, len(title), _TITLE)] if title else []
-    if abstract:
-        sections.append(Section(len(title) + 1, len(title) + 1 + len(abstract), "abstract"))
+def _title_and_abstract(texts: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Returns the two lines in the order of the text, without an empty abstract."""
+    title, abstract = texts.get("t", ""), texts.get("a", "")
+    return [("t", title), ("a", abstract)] if abstract else [("t", title)]
+
+
+def _sections_of(texts: Iterable[tuple[str, str]]) -> tuple[Section, ...]:
+    """Returns the sections of a document with these lines of text."""
+    sections: list[Section] = []
+    start = 0
+    for kind, text in texts:
+        if text and kind in _SECTIONS:
+            sections.append(Section(start, start + len(text), _SECTIONS[kind]))
+        start += len(text) + 1
     return tuple(sections)
 
 
@@ -283,7 +310,7 @@ def _encode(document: Document, report: WriteReport) -> bytes:
     end = _title_end(document)
     title, abstract = text[:end], text[end + 1 :]
     bare = {Section(part.start, part.end, part.name) for part in document.sections or ()}
-    if not bare <= set(_sections_of(title, abstract)):
+    if not bare <= set(_sections_of([("t", title), ("a", abstract)])):
         report.lose("sections", document)
     rows = [f"{identifier}|t|{title}", f"{identifier}|a|{abstract}"]
     rows += ["\t".join(_columns(mention, document, text, report)) for mention in document.mentions]
