@@ -12,6 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tests.support.runs import finish, metrics
+from transformers import AutoConfig, AutoModel
 
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError, ModelError, OutputError, RecipeError
@@ -144,6 +145,49 @@ def test_an_export_that_lacks_weights_names_its_run_folder(
             going_on(tiny_recipe, tmp_path / "export", model={"family": "span"}), tmp_path / "run"
         )
     assert not (tmp_path / "run" / "best").exists()
+
+
+def like(tiny_encoder: Path, folder: Path, kind: str, **settings: Any) -> Path:
+    """Copies an encoder with random weights of another configuration."""
+    shutil.copytree(tiny_encoder, folder)
+    sizes = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads")
+    before = AutoConfig.from_pretrained(tiny_encoder)
+    facts = {name: getattr(before, name) for name in (*sizes, "intermediate_size")}
+    config = AutoConfig.for_model(
+        kind, max_position_embeddings=64, pad_token_id=0, **facts, **settings
+    )
+    torch.manual_seed(1)
+    AutoModel.from_config(config, add_pooling_layer=False).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("int8", [False, True], ids=["fp32", "int8"])
+def test_an_export_of_another_encoder_with_weights_of_the_same_names_is_refused(
+    tiny_recipe: Maker, tiny_encoder: Path, tmp_path: Path, int8: bool
+) -> None:
+    roberta = like(tiny_encoder, tmp_path / "roberta", "roberta")
+    finish(tiny_recipe(training={"epochs": 1}, model={"encoder": str(roberta)}), tmp_path / "first")
+    sample = [Document(id="1", text="aspirin and lung cancer")]
+    export_model(tmp_path / "first", tmp_path / "export", int8=int8, sample=sample)
+    with pytest.raises(ModelError, match="not of the kind BERT; give the run folder"):
+        open_trained(str(tmp_path / "export"), key="model.start", use="")
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu_new"])
+@pytest.mark.parametrize("int8", [False, True], ids=["fp32", "int8"])
+def test_an_export_keeps_the_activation_and_the_epsilon_of_its_encoder(
+    tiny_recipe: Maker, tiny_encoder: Path, tmp_path: Path, int8: bool, activation: str
+) -> None:
+    other = like(
+        tiny_encoder, tmp_path / "other", "bert", hidden_act=activation, layer_norm_eps=1e-3
+    )
+    finish(tiny_recipe(training={"epochs": 1}, model={"encoder": str(other)}), tmp_path / "first")
+    sample = [Document(id="1", text="aspirin and lung cancer")]
+    export_model(tmp_path / "first", tmp_path / "export", int8=int8, sample=sample)
+    trained = open_trained(str(tmp_path / "export"), key="model.start", use="")
+    config = trained.model.encoder.config
+    assert config.hidden_act == activation
+    assert config.layer_norm_eps == pytest.approx(1e-3)
 
 
 def test_training_goes_on_from_what_was_learnt(
