@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("transformers")
 
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
 
 from fascicle.errors import ModelError
 from fascicle.models.encoder import Encoder, load_pretrained, save_pretrained
@@ -79,7 +80,10 @@ def test_an_uncased_vocabulary_may_be(tiny_encoder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta", "mpnet"])
+@pytest.mark.parametrize(
+    "kind",
+    ["bert", "roberta", "mpnet", "longformer", "data2vec-text", "roberta-prelayernorm", "electra"],
+)
 def test_an_encoder_reads_as_many_pieces_as_it_says_and_no_more(kind: str) -> None:
     import torch
     from transformers import AutoConfig, AutoModel
@@ -90,8 +94,9 @@ def test_an_encoder_reads_as_many_pieces_as_it_says_and_no_more(kind: str) -> No
         "num_attention_heads": 2,
         "intermediate_size": 8,
     }
+    more = {"attention_window": [4]} if kind == "longformer" else {}
     config = AutoConfig.for_model(
-        kind, vocab_size=20, max_position_embeddings=12, pad_token_id=1, **sizes
+        kind, vocab_size=20, max_position_embeddings=12, pad_token_id=1, **sizes, **more
     )
     encoder = Encoder(AutoModel.from_config(config)).eval()
 
@@ -102,6 +107,35 @@ def test_an_encoder_reads_as_many_pieces_as_it_says_and_no_more(kind: str) -> No
     assert read(encoder.longest).shape == (1, encoder.longest, 8)
     with pytest.raises((IndexError, RuntimeError)):
         read(encoder.longest + 1)
+
+
+@pytest.mark.parametrize("lost", ["encoder.layer.1.output.dense.weight", ""])
+def test_an_encoder_that_lacks_weights_is_refused(
+    tiny_encoder: Path, tmp_path: Path, lost: str
+) -> None:
+    """One weight, or all where the names have a prefix that transformers does not know."""
+    shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    weights = load_file(tiny_encoder / "model.safetensors")
+    prefix = "" if lost else "module."
+    save_file(
+        {prefix + name: weight for name, weight in weights.items() if name != lost},
+        tmp_path / "encoder" / "model.safetensors",
+        metadata={"format": "pt"},
+    )
+    with pytest.raises(ModelError, match=r"lacks the weights .*; give a checkpoint"):
+        load_pretrained(str(tmp_path / "encoder"))
+
+
+def test_a_tokenizer_with_more_pieces_than_the_network_is_refused(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
+    pretrained = load_pretrained(str(tiny_encoder))
+    save_pretrained(tmp_path, pretrained)
+    more = Tokenizer.from_str(pretrained.tokenizer.content)
+    more.add_tokens(["another"])
+    more.save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(ModelError, match="pieces, and its network"):
+        load_pretrained(str(tmp_path))
 
 
 def test_what_is_saved_is_loaded_alike(tiny_encoder: Path, tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ from fascicle.models.nn.tensors import TensorDict, Tensors
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.vocabulary import RewrittenTokenizer
 
-_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet"})
 _FEW_CAPITALS = 0.01
 _WITH_POOLER = frozenset(
     {"bert", "roberta", "xlm-roberta", "camembert", "mpnet", "ernie", "longformer"}
@@ -66,9 +65,11 @@ class Encoder(nn.Module):
     def longest(self) -> int:
         """Largest number of pieces, special tokens included, that the position table allows."""
         positions = int(getattr(self.config, "max_position_embeddings", 1 << 20))
-        # RoBERTa and similar models start counting positions after the padding id.
-        offset = self.config.pad_token_id + 1 if self.config.model_type in _OFFSET_POSITIONS else 0
-        return positions - offset
+        # RoBERTa and similar models start counting positions after that of padding.
+        modules = self.network.named_modules()
+        tables = (module for name, module in modules if name.endswith(".position_embeddings"))
+        padding = getattr(next(tables, None), "padding_idx", None)
+        return positions if padding is None else positions - padding - 1
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, shift: Tensor | None = None
@@ -114,7 +115,8 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
         pooler: also read the weights of its pooling layer.
 
     Raises:
-        ModelError: there is no such model, it cannot be read, or it has no fast tokenizer.
+        ModelError: there is no such model, it cannot be read, lacks weights, or has no fast
+            tokenizer of its own.
         MissingExtraError: the package in ``package:`` is not installed.
     """
     from transformers import AutoModel
@@ -126,6 +128,8 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
         name, AutoModel, what="encoder", revision=revision, more=layers
     )
     tokenizer = find_tokenizer(fast, name, what="encoder")
+    lacking = [weight for weight in missing if "pooler" not in weight]
+    check_parts(network, lacking, tokenizer, name=f"encoder {name!r}")
     network = network.float()
     pooling = _take_pooler(network, missing) if pooler else None
     return Pretrained(
@@ -247,6 +251,34 @@ def find_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
         )
     _check_case(backend, name)
     return PieceTokenizer(backend, pad=fast.pad_token_id)
+
+
+def check_parts(
+    network: Any, missing: Collection[str], tokenizer: PieceTokenizer, *, name: str
+) -> None:
+    """Refuses a network whose weights are not all of its files, or with too few pieces.
+
+    Args:
+        network: that was loaded.
+        missing: names of the weights that its files lack, which are random numbers.
+        tokenizer: beside it.
+        name: what was loaded, for messages.
+
+    Raises:
+        ModelError: says what does not fit.
+    """
+    if missing:
+        raise ModelError(
+            f"the {name} lacks the weights {min(missing)}; give a checkpoint that was trained, "
+            "with weights named as in transformers"
+        )
+    # special tokens that no text has may be beyond the table
+    ids = (*tokenizer.ordinary()[-1:].tolist(), *tokenizer.prefix, *tokenizer.suffix)
+    if max(ids, default=0) >= (rows := network.get_input_embeddings().num_embeddings):
+        raise ModelError(
+            f"the tokenizer of the {name} has {tokenizer.size:,} pieces, and its network "
+            f"{rows:,}; give a folder whose files belong together"
+        )
 
 
 def _take_pooler(network: nn.Module, missing: Collection[str]) -> TensorDict | None:

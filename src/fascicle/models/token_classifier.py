@@ -20,7 +20,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Span
 from fascicle.core.tags import decode_tags, is_tag, split_tag
 from fascicle.errors import ModelError, UsageError
-from fascicle.models.encoder import Encoder, fetch_network, find_tokenizer
+from fascicle.models.encoder import Encoder, check_parts, fetch_network, find_tokenizer
 from fascicle.runtime.decoding.chains import geometric_mean
 from fascicle.runtime.decoding.decoders import SpansAndScores, Tables
 from fascicle.runtime.decoding.kinds import HeadKind, HeadKinds
@@ -140,17 +140,8 @@ def load_token_classifier(name: str, *, device: str | torch.device = "cpu") -> M
         what=_WHAT,
         more=lambda place, options: {"use_safetensors": True},
     )
-    if missing:
-        raise ModelError(
-            f"the {_WHAT} {name!r} lacks the weights {min(missing)}; give a checkpoint that was "
-            "trained"
-        )
     tokenizer = find_tokenizer(fast, name, what=_WHAT)
-    if tokenizer.size > (rows := network.get_input_embeddings().num_embeddings):
-        raise ModelError(
-            f"the tokenizer of the {_WHAT} {name!r} has {tokenizer.size:,} pieces, and its network "
-            f"{rows:,}; give a folder whose files belong together"
-        )
+    check_parts(network, missing, tokenizer, name=f"{_WHAT} {name!r}")
     network = network.float().eval()
     labels = [str(network.config.id2label[at]) for at in range(network.config.num_labels)]
     tags = tags_of_labels(labels)
