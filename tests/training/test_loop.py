@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from fascicle.errors import RecipeError
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.windows import Window
@@ -111,3 +112,10 @@ def test_a_state_is_written_without_a_second_copy(
     kept = load_file(tmp_path / "state.safetensors")
     for name, tensor in {**live, "part": part, "turned": part.t()}.items():
         assert torch.equal(kept[name], tensor.detach())
+
+
+def test_a_loss_that_is_no_number_ends_training(tiny_recipe: Callable[..., Recipe]) -> None:
+    trainer = trainer_of(tiny_recipe(training={"epochs": 1}))
+    next(trainer.model.parameters()).data.fill_(float("nan"))
+    with pytest.raises(RecipeError, match="loss of step 1 is nan: lower learning_rate"):
+        list(trainer.run())

@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
+from fascicle.errors import RecipeError
 from fascicle.models.encoder import Trainable
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.nn.dropout import QuickDropout
@@ -121,6 +122,21 @@ class EpochDone:
 
 
 BatchTensors = tuple[TensorDict, TensorDict]  # inputs and targets of one batch
+
+
+def finite_loss(loss: float, *, step: int) -> float:
+    """Returns the loss of a step.
+
+    Raises:
+        RecipeError: it is infinite or no number.
+    """
+    if math.isfinite(loss):
+        return loss
+    raise RecipeError(
+        f"the loss of step {step:,} is {loss}: lower learning_rate in the recipe; if it is the "
+        "first step, check the weights of the encoder",
+        key="learning_rate",
+    )
 
 
 class Loop(ABC):
@@ -403,7 +419,7 @@ class Trainer(Loop):
             scores = self.model(batch)
         loss = self.model.loss(scores, targets) * share
         self._accelerator.backward(loss)
-        return float(loss.detach())
+        return finite_loss(float(loss.detach()), step=self.step + 1)
 
     def _change(self) -> None:
         """Clips the gradient, makes a step, and clears the gradient."""

@@ -37,7 +37,7 @@ from fascicle.text.segment import SurfaceReader, segmenter
 from fascicle.text.vectors import StaticVectors, cache_folder, read_vectors
 from fascicle.training.corpus import data_facts
 from fascicle.training.engine.events import Ended, KeptModel, Line, Point, Selection
-from fascicle.training.engine.loop import EpochDone, Loop, StepDone
+from fascicle.training.engine.loop import EpochDone, Loop, StepDone, finite_loss
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.typer.data import TrainingSpans, TyperData, training_pairs, typer_data
@@ -141,6 +141,7 @@ class TyperLoop(Loop):
             total, weight = total + loss.item(), weight + float(drawn.counts.sum())
         self.optimizer.step()
         self.step += 1
+        finite_loss(total, step=self.step)
         return UpdateDone(step=self.step, loss=total, mean=total / weight)
 
     def trained(self) -> SpanTyper:
