@@ -18,6 +18,7 @@ from fascicle.core.arguments import validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.atomic import atomic_text_writer, check_target
+from fascicle.core.files.encodings import AUTO
 from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.files import read
@@ -184,6 +185,7 @@ def _look(path: Path) -> PartFacts:
         )
         letters += sum(map(str.isalpha, document.text))
         foreign += _foreign_letters(document)
+    encoding = next(iter(report.encodings.values()), "utf-8")
     if not stats.mentions:
         raise InputError(
             f"{path} holds no mention, so nothing can be learned from it; give annotated text"
@@ -191,7 +193,7 @@ def _look(path: Path) -> PartFacts:
     return PartFacts(
         path=path,
         format=next(iter(report.formats.values())),
-        encoding=next(iter(report.encodings.values()), "utf-8"),
+        encoding=encoding if path.is_file() or not report.encodings else AUTO,
         stats=stats,
         across=across,
         foreign=foreign / max(1, letters),
@@ -263,7 +265,9 @@ def _corpus(facts_of: Mapping[str, PartFacts], place: Path) -> Iterator[str]:
         ("format", {part_facts.format for part_facts in facts_of.values()}, ""),
         ("encoding", {part_facts.encoding for part_facts in facts_of.values()}, "utf-8"),
     ):
-        if len(values) == 1 and values != {usual}:
+        if len(values) > 1 and usual:
+            yield f"{key} = {_toml(AUTO)}  # of each file"
+        elif len(values) == 1 and values != {usual}:
             yield f"{key} = {_toml(values.pop())}"
     types = train.stats.types.most_common(_TYPES)
     more = len(train.stats.types) - len(types)

@@ -15,6 +15,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.formats import read, write
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.recogniser.parts import read_parts
 from fascicle.verbs.init import ENGLISH, INSTALLED, MULTILINGUAL
 
 
@@ -225,3 +226,27 @@ def test_texts_of_train_in_other_parts_are_said(tmp_path: Path) -> None:
     text = output.read_text(encoding="utf-8")
     assert "# 1 of 1 texts of dev are in train too, so scores on dev are too high." in text
     assert "# 1 of 1 texts of test are in train too" in text
+
+
+def test_files_of_several_encodings_are_read_as_init_read_them(tmp_path: Path) -> None:
+    folder = corpus(tmp_path / "c", flat("naïve cells of a mouse", (0, 5)))
+    text = (folder / "dev.jsonl").read_text(encoding="utf-8")
+    (folder / "dev.jsonl").write_text(text, encoding="utf-16")
+    output = tmp_path / "recipe.toml"
+    assert main(["init", str(folder), "-o", str(output)]) == 0
+    assert made(output)["corpus"]["encoding"] == "auto"
+    recipe = read_recipe(output)
+    assert isinstance(recipe, Recipe)
+    assert [document.text[:5] for document in read_parts(recipe.corpus).dev] == ["naïve"]
+
+
+def test_a_folder_with_files_of_two_encodings_is_read_as_init_read_it(tmp_path: Path) -> None:
+    for part in ("train", "dev"):
+        (tmp_path / "c" / part).mkdir(parents=True)
+        for name, encoding in (("a", "utf-8"), ("b", "utf-16")):
+            place = tmp_path / "c" / part / f"{name}.txt"
+            place.write_text("naïve cells of a mouse", encoding=encoding)
+            place.with_suffix(".ann").write_text("T1\tX 0 5\tnaïve\n", encoding=encoding)
+    output = tmp_path / "recipe.toml"
+    assert main(["init", str(tmp_path / "c"), "-o", str(output)]) == 0
+    assert made(output)["corpus"]["encoding"] == "auto"
