@@ -18,6 +18,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.folder import recipe_text
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
+from fascicle.training.recogniser.parts import read_parts
 
 NUMBERS = {"tokens": ["Anna", "went", "to", "New", "York"], "ner_tags": [1, 0, 0, 3, 4]}
 NAMES = "O,B-PER,I-PER,B-LOC,I-LOC"
@@ -141,3 +142,15 @@ def test_training_says_so_too(
     assert 'labels = "O,B-PER' in said
     assert "--labels" not in said
     assert not (tmp_path / "run").exists()
+
+
+def test_notes_and_errors_about_encodings_name_keys_of_the_recipe(tmp_path: Path) -> None:
+    text = "Caf\u00e9\tB-X\nau\tO\nlait\tO\n\nd\u00e9j\u00e0\tB-X\nvu\tO\n\n" * 3
+    (tmp_path / "a.tsv").write_text(text, encoding="windows-1252")
+    guessed = recipe(tmp_path, "a.tsv", format="conll", encoding="auto")
+    assert isinstance(guessed, Recipe)
+    notes = "\n".join(read_parts(guessed.corpus).notes)
+    assert 'name another one with encoding = "NAME" in [corpus]' in notes
+    with pytest.raises(InputError, match=r'encoding = "NAME" in \[corpus\], or "auto"') as raised:
+        read_part(recipe(tmp_path, "a.tsv", format="conll").corpus, "train")
+    assert "as encoding in a recipe" not in str(raised.value)

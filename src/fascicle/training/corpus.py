@@ -46,6 +46,7 @@ _KEYS: Final = MappingProxyType(
         "format=NAME": 'format = "NAME" in [PLACE]',
         "format=jsonl": 'format = "jsonl" in [PLACE]',
         "format=records": 'format = "records" in [PLACE]',
+        "encoding=NAME, or as encoding in a recipe": 'encoding = "NAME" in [PLACE], or "auto"',
         "encoding=NAME": 'encoding = "NAME" in [PLACE]',
         'labels="': 'labels = "',
         "bare=True": "bare_tags = true",
@@ -331,6 +332,11 @@ def _with_keys(text: str, place: str) -> str:
     for argument, key in _KEYS.items():
         sentence = re.sub(rf"\b{re.escape(argument)}", key.replace("PLACE", place), sentence)
     return sentence
+
+
+def reading_notes(report: ReadReport, *, place: str = "corpus") -> list[str]:
+    """Returns the sentences of a report, with keys of a recipe for names of arguments."""
+    return [_with_keys(line, place) for line in report.lines()]
 
 
 def _unless_auto(value: str) -> str:

@@ -31,7 +31,7 @@ from fascicle.settings.folders.described import CARD
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.settings.recipes.distil import DistilRecipe
-from fascicle.training.corpus import Parts, data_facts, read_part
+from fascicle.training.corpus import Parts, data_facts, read_part, reading_notes
 from fascicle.training.distil.student import LAYERS, Student, StudentAndTeacher
 from fascicle.training.engine.events import Ended, KeptModel, Line, Point, Selection
 from fascicle.training.engine.loop import Batches, Trainer
@@ -256,7 +256,8 @@ def _documents(recipe: DistilRecipe) -> Parts:
     report = ReadReport()
     train, dev = (read_part(recipe.corpus, part, report=report) for part in ("train", "dev"))
     train, left_out = without_excluded(train, recipe.corpus)
-    return Parts(train=train, dev=dev, test=[], types=(), notes=(*report.lines(), *left_out))
+    notes = (*reading_notes(report), *left_out)
+    return Parts(train=train, dev=dev, test=[], types=(), notes=notes)
 
 
 def _corpus_windows(parts: Parts, recipe: DistilRecipe, student: Pretrained) -> _LayerData:

@@ -24,6 +24,7 @@ from fascicle.training.corpus import (
     count_mentions,
     gold_types,
     read_selected,
+    reading_notes,
 )
 from fascicle.training.labelling import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.training.recogniser.data import TrainingSet, count_lost_gold
@@ -51,7 +52,7 @@ def read_data(recipe: Recipe) -> Parts:
         test=[],
         types=recipe.types(),
         notes=(
-            *report.lines(),
+            *reading_notes(report, place="parts.NAME"),
             *(line for part in several for line in part.notes),
             *_without_mentions(dev),
             *_shared_texts(
@@ -86,7 +87,7 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
         raise _no_mentions(corpus, labels)
     untaught = tuple(sorted(set(labels.matcher.types) - set(types))) if labels else ()
     weak = _weak_notes(labels, train=train, dev=dev, untaught=untaught) if labels else ()
-    read = (*report.lines(), *_changes(selected), *left_out)
+    read = (*reading_notes(report), *_changes(selected), *left_out)
     shared = _shared_texts(train=train, dev=dev, test=test)
     notes = (*read, *weak, *_dev_notes(types, dev), *shared)
     return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
