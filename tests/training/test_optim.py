@@ -136,6 +136,20 @@ def test_the_mean_of_the_last_epochs_is_a_mean() -> None:
         torch.testing.assert_close(run.average.weights()["weight"], torch.stack(ends[-3:]).mean(0))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"average_decay": 0.9},
+        {"average_epochs": 2},
+        {"average": "last", "average_decay": 0.9},
+        {"average": "ema", "average_epochs": 2},
+    ],
+)
+def test_settings_of_another_average_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="has no effect with average"):
+        settings(**changes)
+
+
 def test_without_an_average_the_live_weights_count() -> None:
     run = Drifting(average="none")
     run.step()
@@ -146,11 +160,12 @@ def test_without_an_average_the_live_weights_count() -> None:
 @pytest.mark.parametrize("average", ["none", "ema", "last"])
 def test_an_average_goes_on_from_its_state(average: Any) -> None:
     torch.manual_seed(0)
-    run = Drifting(average=average, average_epochs=12)
+    changes = {"average": average} | ({"average_epochs": 12} if average == "last" else {})
+    run = Drifting(**changes)
     for _ in range(11):
         run.step()
         run.average.after_epoch()
-    again = WeightAverage(run.module, settings(average=average, average_epochs=12))
+    again = WeightAverage(run.module, settings(**changes))
     again.restore({n: t.clone() for n, t in run.average.state().items()})
     run.step()
     run.average.after_epoch()

@@ -283,9 +283,12 @@ class TrainingSettings(Settings, frozen=True, kw_only=True):
     patience_validations: Natural = 0
 
     def __post_init__(self) -> None:
-        """Refuses patience in epochs if dev is scored within them, two kinds of patience, and
-        Adam with decay.
+        """Refuses patience in epochs if dev is scored within them, two kinds of patience, Adam
+        with decay, and settings of another average.
         """
+        for average, name in (("ema", "average_decay"), ("last", "average_epochs")):
+            if self.average != average:
+                self._refuse_changed(f'average = "{self.average}"', name)
         if self.patience_epochs and self.patience_validations:
             raise ValueError(
                 f"patience_epochs = {self.patience_epochs} and patience_validations = "
