@@ -77,6 +77,8 @@ def test_a_document_mentions_a_concept(graph: Path) -> None:
         "primary_knowledge_source": "infores:fascicle",
         "mention_count": "3",
         "sentence_count": "3",
+        "first_date": "2020",
+        "last_date": "2020",
         "sections": "abstract:2|title:1",
         "sources": "m",
         "probability": "0.45",  # 0.5 of the mention times 0.9 of the link
@@ -97,6 +99,8 @@ def test_concepts_of_a_sentence_occur_together(graph: Path) -> None:
         "sentence_count": "3",
         "document_count": "2",
         "pmi": str(round(math.log2(3 * 5 / (4 * 3)), 6)),
+        "first_date": "2020",  # the other document has none
+        "last_date": "2020",
         "sections": "abstract:1|text:1|title:1",
         "sources": "m",
         "probability": "0.4",  # the lower of 0.45 and 0.4

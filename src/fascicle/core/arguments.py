@@ -47,7 +47,8 @@ _WORDS: Final[Mapping[Any, str]] = types.MappingProxyType(
         type(None): "None",
     }
 )
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+AnyPath = str | os.PathLike[str]
+Paths = AnyPath | Iterable[AnyPath]
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

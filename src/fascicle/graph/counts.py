@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from fascicle.core.mention import Fragments
+from fascicle.errors import OutputError
 from fascicle.graph.evidence import (
     ConceptMention,
     DocumentConcepts,
@@ -23,24 +24,32 @@ MOST_CONCEPTS: Final = (
     100  # of a sentence whose pairs are counted; longer ones are lists and tables
 )
 _WAITING: Final = 100_000  # rows that are kept in memory
-# The file is of no use after an error, so nothing has to be undone.
-_MODE: Final = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
+# One process has the file, and after a kill or a loss of power it has what was saved last.
+_MODE: Final = """
+PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+PRAGMA cache_size = -65536;
+"""
 _TABLES: Final = """
-CREATE TABLE concept (
+CREATE TABLE IF NOT EXISTS saved (state BLOB);
+CREATE TABLE IF NOT EXISTS concept (
     number INTEGER PRIMARY KEY, concept TEXT UNIQUE, name TEXT, same TEXT,
     mentions INTEGER DEFAULT 0, sentences INTEGER DEFAULT 0, documents INTEGER DEFAULT 0);
-CREATE TABLE type (
+CREATE TABLE IF NOT EXISTS type (
     concept INTEGER, type TEXT, mentions INTEGER, PRIMARY KEY (concept, type)) WITHOUT ROWID;
-CREATE TABLE pair (
+CREATE TABLE IF NOT EXISTS pair (
     first INTEGER, second INTEGER, section TEXT, source TEXT,
     sentences INTEGER, documents INTEGER, negated INTEGER, uncertain INTEGER, probability REAL,
+    earliest TEXT, latest TEXT,
     PRIMARY KEY (first, second, section, source)) WITHOUT ROWID;
 """
 _ADD_PAIR: Final = """
-INSERT INTO pair VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+INSERT INTO pair VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?10, ''), nullif(?10, ''))
+ON CONFLICT DO UPDATE SET
     sentences = sentences + excluded.sentences, documents = documents + excluded.documents,
     negated = negated + excluded.negated, uncertain = uncertain + excluded.uncertain,
-    probability = max(probability, excluded.probability)
+    probability = max(probability, excluded.probability),
+    earliest = coalesce(min(earliest, excluded.earliest), earliest, excluded.earliest),
+    latest = coalesce(max(latest, excluded.latest), latest, excluded.latest)
 """
 _ADD_TYPE: Final = """
 INSERT INTO type VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET mentions = mentions + excluded.mentions
@@ -57,7 +66,8 @@ SELECT concept, name, same, (
 """
 _PAIRS: Final = """
 SELECT a.concept, b.concept, a.sentences, b.sentences, pair.section, pair.source, pair.sentences,
-    pair.documents, pair.negated, pair.uncertain, pair.probability
+    pair.documents, pair.negated, pair.uncertain, pair.probability,
+    pair.earliest, pair.latest
 FROM pair JOIN concept a ON a.number = first JOIN concept b ON b.number = second
 ORDER BY first, second, section, source
 """
@@ -84,30 +94,71 @@ class PairCounts(NamedTuple):
 
 
 class ConceptBase:
-    """Counts of concepts and pairs; a context manager that closes and removes the data base.
+    """Counts of concepts and pairs; a context manager that closes the data base, and removes it,
+    unless an error ends what has a saved state.
 
     Attributes:
         sentences: of all documents.
         crowded: sentences with too many concepts to count their pairs.
+        state: what was saved last with the counts; empty if nothing was.
     """
 
     def __init__(self, path: Path) -> None:
-        """Creates the data base in a new file."""
-        self.sentences = self.crowded = 0
+        """Opens the data base of an interrupted process, or creates one in a new file.
+
+        Raises:
+            OutputError: another process has it.
+        """
         self._path = path
-        self._base = sqlite3.connect(path, isolation_level=None)
-        self._base.executescript(f"{_MODE} {_TABLES} BEGIN;")
+        self._open()
+
+    def _open(self) -> None:
+        self.sentences = self.crowded = 0
         self._numbers: dict[str, int] = {}
         self._pairs: list[tuple[Any, ...]] = []
+        self._path.touch()  # its errors say why, and those of SQLite do not
+        self._base = sqlite3.connect(self._path, timeout=0, isolation_level=None)
+        try:
+            self._base.executescript(f"{_MODE} {_TABLES} BEGIN;")
+        except sqlite3.OperationalError as error:
+            self._base.close()
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            raise OutputError(
+                f"another process is writing the same output ({self._path}); wait for it, or stop "
+                "it"
+            ) from None
+        saved = self._base.execute("SELECT state FROM saved").fetchone()
+        self.state: bytes = saved[0] if saved else b""
 
     def __enter__(self) -> Self:
         """Returns itself."""
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Closes and removes the data base."""
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Closes the data base, and removes it if it is of no use any more."""
         self._base.close()
-        self._path.unlink(missing_ok=True)
+        if kind is None or not self.state:
+            self._remove()
+
+    def _remove(self) -> None:
+        for end in ("", "-wal"):
+            self._path.with_name(f"{self._path.name}{end}").unlink(missing_ok=True)
+
+    def restart(self) -> None:
+        """Removes all counts, and what was saved."""
+        self._base.close()
+        self._remove()
+        self._open()
+
+    def save(self, state: bytes) -> None:
+        """Saves all counts together with a state."""
+        self._flush()
+        self._base.execute("DELETE FROM saved")
+        self._base.execute("INSERT INTO saved VALUES (?)", (state,))
+        self._base.execute("COMMIT")
+        self._base.execute("BEGIN")
+        self.state = state
 
     def add(self, evidence: DocumentConcepts) -> None:
         """Counts the evidence of one document."""
@@ -116,7 +167,7 @@ class ConceptBase:
         for occurrence in evidence.occurrences:
             places[occurrence.sentence][occurrence.concept].append(occurrence)
         self._add_concepts(evidence.by_concept().values())
-        self._add_pairs(places.values())
+        self._add_pairs(places.values(), evidence.date)
         if len(self._pairs) + len(self._numbers) > _WAITING:
             self._flush()
             self._numbers.clear()
@@ -145,7 +196,9 @@ class ConceptBase:
             self._numbers[concept] = int(number)
         return int(number)
 
-    def _add_pairs(self, places: Iterable[Mapping[str, Sequence[ConceptMention]]]) -> None:
+    def _add_pairs(
+        self, places: Iterable[Mapping[str, Sequence[ConceptMention]]], date: str
+    ) -> None:
         counted = set[tuple[int, int]]()
         for concepts in places:
             if len(concepts) > MOST_CONCEPTS:
@@ -158,7 +211,8 @@ class ConceptBase:
                     continue  # they are links of the same words
                 is_new = (first, second) not in counted
                 counted.add((first, second))
-                self._pairs.append((first, second, *_pair_row(side, partner, is_new=is_new)))
+                row = _pair_row(side, partner, is_new=is_new)
+                self._pairs.append((first, second, *row, date))
             if len(self._pairs) > _WAITING:
                 self._flush()
 
@@ -184,7 +238,7 @@ class _Side(NamedTuple):
     """Mentions of one concept in a sentence, as one side of pairs."""
 
     spans: set[Fragments]
-    sources: set[str]
+    sources: frozenset[str]
     facts: frozenset[str]
     probability: float
     place: tuple[int, str]  # of the first one: its start, and its section
@@ -193,7 +247,7 @@ class _Side(NamedTuple):
 def _side_of(occurrences: Sequence[ConceptMention]) -> _Side:
     return _Side(
         {occurrence.mention.spans for occurrence in occurrences},
-        {occurrence.mention.source for occurrence in occurrences},
+        frozenset().union(*(occurrence.sources for occurrence in occurrences)),
         frozenset().union(*(occurrence.facts for occurrence in occurrences)),
         highest_probability(occurrences),
         min((occurrence.mention.start, occurrence.section) for occurrence in occurrences),
@@ -214,7 +268,8 @@ def _merged(rows: Sequence[tuple[Any, ...]]) -> Support:
     for section, source, count, *_ in rows:
         sections[section] += count
         sources.update(source.split("|"))
-    _, _, counts, documents, negated, uncertain, probabilities = zip(*rows, strict=True)
+    _, _, counts, documents, negated, uncertain, probabilities, *dates = zip(*rows, strict=True)
+    first, last = (tuple(filter(None, column)) for column in dates)
     return Support(
         count=sum(counts),
         documents=sum(documents),
@@ -223,4 +278,5 @@ def _merged(rows: Sequence[tuple[Any, ...]]) -> Support:
         negated=sum(negated),
         uncertain=sum(uncertain),
         probability=max(probabilities),
+        dates=(min(first, default=""), max(last, default="")),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +10,22 @@ from typing import Final, NamedTuple
 
 from fascicle.core.document import Document
 from fascicle.core.facts import facts_of
-from fascicle.core.mention import AMBIGUOUS, Link, Mention, Span, display_identifier, is_curie
+from fascicle.core.mention import (
+    AMBIGUOUS,
+    Fragments,
+    Link,
+    Mention,
+    Span,
+    display_identifier,
+    is_curie,
+)
 from fascicle.text.segment import Segmenter, all_sentences, sentence_number
 
 UNKNOWN: Final = -1.0  # stands for a missing probability, below all others
+DATED: Final = ("date", "year")  # names of facts
+_DATE: Final = re.compile(
+    r"[0-9]{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?)?(?![0-9])"
+)
 NO_SECTION: Final = "text"  # name of a place outside of all named sections
 
 
@@ -25,9 +38,10 @@ class ConceptMention(NamedTuple):
         mention: of the document.
         sentence: number of the sentence in which the mention begins.
         section: name of the smallest section around the mention.
+        sources: of all mentions of these words with this concept.
         probability: the score of the mention times that of the link, or the only score that there
-            is, or `UNKNOWN`.
-        facts: that attributes of the mention state, such as ``negated``.
+            is, or `UNKNOWN`; the highest of these mentions.
+        facts: that attributes of these mentions state, such as ``negated``.
     """
 
     concept: str
@@ -35,6 +49,7 @@ class ConceptMention(NamedTuple):
     mention: Mention
     sentence: int
     section: str
+    sources: frozenset[str]
     probability: float
     facts: frozenset[str]
 
@@ -46,11 +61,13 @@ class DocumentConcepts(NamedTuple):
         sentences: all of the document.
         occurrences: in the order of the mentions.
         unnamed: number of links that have no CURIE, which are left out.
+        date: of the document, see `date_of`.
     """
 
     sentences: tuple[Span, ...]
     occurrences: tuple[ConceptMention, ...]
     unnamed: int
+    date: str
 
     def by_concept(self) -> Mapping[str, list[ConceptMention]]:
         """Returns the mentions of each concept, in order."""
@@ -63,8 +80,8 @@ class DocumentConcepts(NamedTuple):
 def evidence_of(
     document: Document, rules: Segmenter, *, identify: Callable[[str], str] = str
 ) -> DocumentConcepts:
-    """Returns the evidence in a document; NIL and ambiguous links are none, and a mention counts
-    once for each concept.
+    """Returns the evidence in a document; NIL and ambiguous links are none, and words count
+    once for each concept, whatever the number of their mentions and links.
 
     Args:
         document: with links.
@@ -72,26 +89,41 @@ def evidence_of(
         identify: CURIE of a link -> that of the concept.
     """
     sentences = all_sentences(document, rules) or ((0, 0),) * bool(document.mentions)
-    occurrences, unnamed = [], 0
-    counted: tuple[Mention | None, set[str]] = (None, set())
+    occurrences, unnamed = dict[tuple[str, Fragments], ConceptMention](), 0
     for mention, link in _answers(document):
         curie = display_identifier(link)
         if not is_curie(curie):
             unnamed += 1
             continue
         concept = identify(curie)
-        if counted[0] is not mention:
-            counted = (mention, set())
-        if concept in counted[1]:
-            continue
-        counted[1].add(concept)
         sentence = sentence_number(sentences, mention.start)
         section = document.section_of(mention) or NO_SECTION
-        probability, facts = _probability(mention, link), frozenset(facts_of(mention))
-        occurrences.append(
-            ConceptMention(concept, link, mention, sentence, section, probability, facts)
-        )
-    return DocumentConcepts(sentences, tuple(occurrences), unnamed)
+        place, sources = (concept, mention.spans), frozenset((mention.source,))
+        support = (sources, _probability(mention, link), frozenset(facts_of(mention)))
+        occurrence = ConceptMention(concept, link, mention, sentence, section, *support)
+        before = occurrences.get(place)
+        occurrences[place] = occurrence if before is None else _joined(before, occurrence)
+    return DocumentConcepts(sentences, (*occurrences.values(),), unnamed, date_of(document.meta))
+
+
+def _joined(first: ConceptMention, other: ConceptMention) -> ConceptMention:
+    """Returns two mentions of the same words as one, with the link that says more."""
+    return first._replace(
+        link=max(first.link, other.link, key=lambda link: (bool(link.name), bool(link.same))),
+        sources=first.sources | other.sources,
+        probability=max(first.probability, other.probability),
+        facts=first.facts | other.facts,
+    )
+
+
+def date_of(facts: Mapping[str, str]) -> str:
+    """Returns the date or year by the facts ``date`` and ``year`` of a document, or an empty text.
+
+    Dates have the form of ISO 8601; of other ones only a year at their beginning counts.
+    """
+    values = {name.lower(): value.strip() for name, value in facts.items()}
+    dates = (_DATE.match(values.get(name, "")) for name in DATED)
+    return next((date[0] for date in dates if date), "")
 
 
 def _answers(document: Document) -> Iterator[tuple[Mention, Link]]:
@@ -131,6 +163,7 @@ class Support:
         negated: of the count, those with a negated mention.
         uncertain: of the count, those with an uncertain mention.
         probability: the highest, or `UNKNOWN`.
+        dates: the first and the last date of these documents; empty texts if they have none.
     """
 
     count: int
@@ -140,16 +173,18 @@ class Support:
     negated: int
     uncertain: int
     probability: float
+    dates: tuple[str, str]
 
 
-def support_of(occurrences: Sequence[ConceptMention]) -> Support:
-    """Returns the support by the mentions of one concept in one document."""
+def support_of(occurrences: Sequence[ConceptMention], date: str = "") -> Support:
+    """Returns the support by the mentions of one concept in one document with this date."""
     return Support(
         count=len(occurrences),
         documents=1,
         sections=Counter(occurrence.section for occurrence in occurrences),
-        sources={occurrence.mention.source for occurrence in occurrences},
+        sources=frozenset().union(*(occurrence.sources for occurrence in occurrences)),
         negated=sum("negated" in occurrence.facts for occurrence in occurrences),
         uncertain=sum("uncertain" in occurrence.facts for occurrence in occurrences),
         probability=highest_probability(occurrences),
+        dates=(date, date),
     )

@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -23,14 +25,25 @@ from urllib.parse import quote
 import msgspec
 
 from fascicle.core.document import Document
-from fascicle.core.files.atomic import atomic_folder
+from fascicle.core.files.atomic import atomic_folder, check_folder, write_errors
+from fascicle.core.files.temporary import part_name
 from fascicle.core.mention import is_curie
 from fascicle.core.type_names import read_vocabulary
-from fascicle.core.wording import shorten
+from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError, UsageError
 from fascicle.graph.counts import ConceptBase, ConceptCounts, PairCounts
-from fascicle.graph.evidence import UNKNOWN, DocumentConcepts, Support, evidence_of, support_of
-from fascicle.text.segment import segmenter
+from fascicle.graph.evidence import (
+    DATED,
+    UNKNOWN,
+    DocumentConcepts,
+    Support,
+    date_of,
+    evidence_of,
+    support_of,
+)
+from fascicle.graph.rows import Row, RowFile
+from fascicle.text.segment import Segmenter, segmenter
+from fascicle.version import VERSION
 
 KIND: Final = "graph"
 _MENTIONS: Final = "mentions"
@@ -40,9 +53,10 @@ _MADE: Final = MappingProxyType(
     {"agent_type": "text_mining_agent", "primary_knowledge_source": "infores:fascicle"}
 )
 _COUNTS: Final = ("mention_count", "sentence_count", "document_count")
+_DATES: Final = ("first_date", "last_date")
 _EVIDENCE: Final = ("sections", "sources", "probability", "negated_count", "uncertain_count")
 NODE_COLUMNS: Final = (*_NODES, *_COUNTS)
-EDGE_COLUMNS: Final = (*_EDGES, "knowledge_level", *_MADE, *_COUNTS, "pmi", *_EVIDENCE)
+EDGE_COLUMNS: Final = (*_EDGES, "knowledge_level", *_MADE, *_COUNTS, "pmi", *_DATES, *_EVIDENCE)
 # Canonical type, see `fascicle.core.type_names` -> category.
 CATEGORIES: Final = MappingProxyType(
     {
@@ -66,9 +80,7 @@ CATEGORIES: Final = MappingProxyType(
 _OTHER: Final = "NamedThing"
 _TITLE: Final = 300  # characters of the name of a document
 _PMC: Final = re.compile(r"PMC(\d+)")
-_NOT_IN_CELLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_Row = Mapping[str, Any]
-_Write = Callable[[_Row], None]
+_EVERY: Final = 10.0  # seconds between two saved states: the most work that a kill loses
 
 
 @dataclass(kw_only=True)
@@ -84,6 +96,8 @@ class GraphTotals:
         pairs: edges between concepts.
         crowded: sentences with too many concepts to count their pairs.
         unnamed: links without a CURIE, which are left out.
+        undated: documents with a date or year in a form that is not read, see
+            `fascicle.graph.evidence.date_of`.
     """
 
     documents: int = 0
@@ -94,6 +108,21 @@ class GraphTotals:
     pairs: int = 0
     crowded: int = 0
     unnamed: int = 0
+    undated: int = 0
+
+
+class _State(msgspec.Struct, frozen=True, kw_only=True):
+    """What was complete when it was saved.
+
+    Attributes:
+        made_by: what decides the bytes.
+        sizes: of the files of nodes and edges.
+        totals: so far.
+    """
+
+    made_by: dict[str, str] = {}
+    sizes: tuple[int, int] = (0, 0)
+    totals: GraphTotals = msgspec.field(default_factory=GraphTotals)
 
 
 def write_graph(
@@ -103,8 +132,13 @@ def write_graph(
     prefix: str = "document",
     json_lines: bool = False,
     overwrite: bool = False,
+    made_by: Mapping[str, str] = MappingProxyType({}),
+    tell: Callable[[str], None] = lambda note: None,
 ) -> GraphTotals:
     """Writes documents and the concepts of their mentions as a graph, in constant memory.
+
+    After a kill, a call with the same ``made_by`` and options continues from the last saved state,
+    and writes the same bytes as an uninterrupted one.
 
     Args:
         documents: with links; may be a stream. Each id occurs once.
@@ -112,57 +146,148 @@ def write_graph(
         prefix: of the ids of documents that are no CURIEs, such as ``PMID``.
         json_lines: write JSON Lines in place of TSV.
         overwrite: replace a graph.
+        made_by: what decides the documents (name -> value); without it no state is saved.
+        tell: called with a note about an interrupted call.
 
     Raises:
         UsageError: a prefix that no CURIE can have.
         InputError: no mention has a link.
-        OutputError: the folder exists, or the place cannot be written.
+        OutputError: the folder exists, the place cannot be written, or another process is writing
+            the same graph.
     """
+    _check_prefix(prefix)
+    form = "jsonl" if json_lines else "tsv"
+    options = {"release": VERSION, "prefix": prefix, "form": form}
+    causes = {**made_by, **options} if made_by else {}
+    with _opened(folder, overwrite=overwrite) as (counts, place), ExitStack() as stack:
+        paths = [place / f"nodes.{form}", place / f"edges.{form}"]
+        state = _continued(counts, paths, causes, tell)
+        nodes, edges = (
+            stack.enter_context(RowFile(path, columns, start=size))
+            for path, columns, size in zip(
+                paths, (NODE_COLUMNS, EDGE_COLUMNS), state.sizes, strict=True
+            )
+        )
+        graph = _Graph(nodes, edges, counts, state.totals, prefix)
+        return graph.fill(islice(documents, state.totals.documents, None), causes)
+
+
+@contextmanager
+def _opened(
+    folder: str | os.PathLike[str], *, overwrite: bool
+) -> Iterator[tuple[ConceptBase, Path]]:
+    """Opens the counts, and the folder for the files, both perhaps of an interrupted call."""
+    check_folder(Path(folder), kind=KIND, overwrite=overwrite)
+    part = part_name(Path(os.path.realpath(folder)))
+    with (
+        write_errors(part),
+        ConceptBase(part.with_name(f"{part.name}.counts")) as counts,
+        atomic_folder(
+            folder, kind=KIND, overwrite=overwrite, keep=lambda: bool(counts.state)
+        ) as place,
+    ):
+        yield counts, place
+
+
+def _check_prefix(prefix: str) -> None:
     if ":" in prefix or not is_curie(f"{prefix}:0"):
         raise UsageError(
             f"the prefix {prefix!r} is not allowed; give letters, digits, dots, underscores and "
             "hyphens, with a letter first, such as PMID"
         )
-    totals = GraphTotals()
-    with (
-        atomic_folder(folder, kind=KIND, overwrite=overwrite) as place,
-        ExitStack() as stack,
-        ConceptBase(place / "counts.sqlite") as counts,
-    ):
-        nodes = _open(stack, place, "nodes", NODE_COLUMNS, json_lines=json_lines)
-        edges = _open(stack, place, "edges", EDGE_COLUMNS, json_lines=json_lines)
-        rules = segmenter("rules@1")
+
+
+def _continued(
+    counts: ConceptBase, paths: Sequence[Path], made_by: dict[str, str], tell: Callable[[str], None]
+) -> _State:
+    """Returns the state from which an interrupted call can be continued, else a new one."""
+    if counts.state:
+        state = msgspec.json.decode(counts.state, type=_State)
+        other = [name for name in state.made_by if made_by.get(name) != state.made_by[name]]
+        if not other and all(
+            path.is_file() and path.stat().st_size >= size
+            for path, size in zip(paths, state.sizes, strict=True)
+        ):
+            counts.sentences, counts.crowded = state.totals.sentences, state.totals.crowded
+            tell(
+                "note: an interrupted call is continued after "
+                f"{plural(state.totals.documents, 'document')}"
+            )
+            return state
+        what = " and ".join(f"another {name}" for name in other) or "damaged files"
+        tell(f"note: what an interrupted call wrote has {what}, so the graph is made anew")
+        counts.restart()
+    for path in paths[0].parent.iterdir():
+        path.unlink()
+    return _State()
+
+
+@dataclass
+class _Graph:
+    """Graph that is being written."""
+
+    nodes: RowFile
+    edges: RowFile
+    counts: ConceptBase
+    totals: GraphTotals
+    prefix: str
+    rules: Segmenter = field(default_factory=lambda: segmenter("rules@1"))
+
+    def fill(self, documents: Iterable[Document], made_by: dict[str, str]) -> GraphTotals:
+        """Writes documents, and then concepts and pairs; saves the state now and then, unless
+        ``made_by`` is empty.
+        """
+        saved = time.monotonic()
         for document in documents:
-            evidence = evidence_of(document, rules, identify=node_curie)
-            counts.add(evidence)
-            nodes(_document_node(document, prefix))
-            for edge in _mention_edges(document_curie(document.id, prefix), evidence):
-                edges(edge)
-                totals.mentioned += 1
-            totals.documents += 1
-            totals.mentions += len(evidence.occurrences)
-            totals.unnamed += evidence.unnamed
-        if not totals.mentions:
+            self.add(document)
+            if made_by and self.totals.mentions and time.monotonic() - saved >= _EVERY:
+                self.save(made_by)
+                saved = time.monotonic()
+        self.end()
+        return self.totals
+
+    def add(self, document: Document) -> None:
+        """Writes a document and its edges, and counts its concepts."""
+        evidence, totals = evidence_of(document, self.rules, identify=node_curie), self.totals
+        self.counts.add(evidence)
+        self.nodes.add(_document_node(document, self.prefix))
+        for edge in _mention_edges(document_curie(document.id, self.prefix), evidence):
+            self.edges.add(edge)
+            totals.mentioned += 1
+        totals.documents += 1
+        totals.mentions += len(evidence.occurrences)
+        totals.unnamed += evidence.unnamed
+        is_dated = any(name.lower() in DATED and value for name, value in document.meta.items())
+        totals.undated += is_dated and not evidence.date
+        totals.sentences, totals.crowded = self.counts.sentences, self.counts.crowded
+
+    def save(self, made_by: dict[str, str]) -> None:
+        """Saves the state, from which a later call can continue."""
+        sizes = self.nodes.sync(), self.edges.sync()
+        state = _State(made_by=made_by, sizes=sizes, totals=self.totals)
+        self.counts.save(msgspec.json.encode(state))
+
+    def end(self) -> None:
+        """Writes the concepts and their pairs.
+
+        Raises:
+            InputError: no mention has a link.
+        """
+        if not self.totals.mentions:
             raise InputError(
                 "no mention has a link to a concept, so there is no graph; give the output of "
                 "fascicle run or annotate with links"
             )
-        _write_counts(counts, nodes, edges, totals)
-    return totals
+        vocabulary = read_vocabulary()
+        for concept in self.counts.concepts():
+            self.nodes.add(_concept_node(concept, vocabulary.candidates(concept.type)))
+            self.totals.concepts += 1
+        for pair in self.counts.pairs():
+            self.edges.add(_pair_edge(pair, self.counts.sentences))
+            self.totals.pairs += 1
 
 
-def _write_counts(counts: ConceptBase, nodes: _Write, edges: _Write, totals: GraphTotals) -> None:
-    totals.sentences, totals.crowded = counts.sentences, counts.crowded
-    vocabulary = read_vocabulary()
-    for concept in counts.concepts():
-        nodes(_concept_node(concept, vocabulary.candidates(concept.type)))
-        totals.concepts += 1
-    for pair in counts.pairs():
-        edges(_pair_edge(pair, counts.sentences))
-        totals.pairs += 1
-
-
-def _concept_node(concept: ConceptCounts, names: Sequence[str]) -> _Row:
+def _concept_node(concept: ConceptCounts, names: Sequence[str]) -> Row:
     """Returns the node of a concept; ``names`` are the canonical names of its type."""
     category = CATEGORIES.get(names[0], _OTHER) if len(names) == 1 else _OTHER
     same = dict.fromkeys(map(node_curie, concept.same))
@@ -177,7 +302,7 @@ def _concept_node(concept: ConceptCounts, names: Sequence[str]) -> _Row:
     }
 
 
-def _pair_edge(pair: PairCounts, sentences: int) -> _Row:
+def _pair_edge(pair: PairCounts, sentences: int) -> Row:
     support = pair.support
     subject, other = sorted(pair.concepts)
     return {
@@ -215,17 +340,18 @@ def node_curie(curie: str) -> str:
     return f"{prefix}:{local.replace('/', '%2F').replace(':', '%3A')}"
 
 
-def _document_node(document: Document, prefix: str) -> _Row:
+def _document_node(document: Document, prefix: str) -> Row:
     titles = (s for s in document.sections or () if s.name == "title")
     title = next((document.text[s.start : s.end] for s in titles), "")
     title = title or document.text.strip().partition("\n")[0]
+    year = document.meta.get("year") or date_of(document.meta)[:4]
     node = {"id": document_curie(document.id, prefix), "category": ["biolink:Article"]}
-    return {**node, "name": shorten(title, most=_TITLE), "year": document.meta.get("year")}
+    return {**node, "name": shorten(title, most=_TITLE), "year": year}
 
 
-def _mention_edges(document: str, evidence: DocumentConcepts) -> Iterator[_Row]:
+def _mention_edges(document: str, evidence: DocumentConcepts) -> Iterator[Row]:
     for concept, occurrences in evidence.by_concept().items():
-        support = support_of(occurrences)
+        support = support_of(occurrences, evidence.date)
         sentences = len({occurrence.sentence for occurrence in occurrences})
         counts = {"mention_count": support.count, "sentence_count": sentences}
         yield {
@@ -251,42 +377,10 @@ def _edge(subject: str, other: str, predicate: str) -> dict[str, Any]:
 
 def _evidence(support: Support) -> dict[str, Any]:
     return {
+        **dict(zip(_DATES, support.dates, strict=True)),
         "sections": [f"{name}:{count}" for name, count in sorted(support.sections.items())],
         "sources": sorted(support.sources),
         "probability": None if support.probability == UNKNOWN else support.probability,
         "negated_count": support.negated,
         "uncertain_count": support.uncertain,
     }
-
-
-def _open(
-    stack: ExitStack, folder: Path, name: str, columns: Sequence[str], *, json_lines: bool
-) -> _Write:
-    """Opens a file in the folder, and returns the function that writes a row."""
-    path = folder / f"{name}.{'jsonl' if json_lines else 'tsv'}"
-    stream = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
-    if not json_lines:
-        stream.write("\t".join(columns) + "\n")
-
-    def write(row: _Row) -> None:
-        cells = map(row.get, columns)
-        if json_lines:
-            pairs = zip(columns, map(_rounded, cells), strict=True)
-            filled = {name: cell for name, cell in pairs if cell not in (None, "", [], ())}
-            stream.write(msgspec.json.encode(filled).decode() + "\n")
-        else:
-            stream.write("\t".join(map(_cell, cells)) + "\n")
-
-    return write
-
-
-def _rounded(value: Any) -> Any:
-    return round(value, 6) if isinstance(value, float) else value
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, str):
-        return value if value.isprintable() else _NOT_IN_CELLS.sub(" ", value)
-    if isinstance(value, list | tuple):
-        return "|".join(_cell(part).replace("|", " ") for part in value)
-    return "" if value is None else str(_rounded(value))

@@ -8,14 +8,13 @@ from typing import Any
 import msgspec
 
 from fascicle.core.document import Document
-from fascicle.core.wording import plural
-from fascicle.graph.counts import MOST_CONCEPTS
-from fascicle.graph.kgx import GraphTotals, write_graph
+from fascicle.graph.kgx import write_graph
 from fascicle.pipeline.running.parts import expand_runs
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally, with_progress
 from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import Overwrite, Strict, call, option, reads, writes
+from fascicle.verbs.tasks.graph import graph_causes, graph_notes, unnamed_note
 
 
 class Options(Overwrite, Strict, shared.ReadingOptions):
@@ -44,10 +43,19 @@ def run(args: Options) -> int:
     """Writes the graph; returns the exit code."""
     tally = Tally()
     account = tally.account
-    totals = call(write_graph, args, documents=documents_of(args, tally), folder=args.output)
+    paths, reading = expand_runs(args.files), shared.read_request(args)
+    totals = call(
+        write_graph,
+        args,
+        documents=documents_of(args, tally),
+        folder=args.output,
+        made_by=graph_causes(paths, reading, source=args.source),
+        tell=say,
+    )
     account.written, account.mentions = totals.documents, totals.mentions
     emit(msgspec.to_builtins(totals), "", as_json=args.json)
-    _say_counts(totals)
+    for note in graph_notes(totals):
+        say(note)
     return tally.end(args.output, strict=args.strict, verbose=args.verbose)
 
 
@@ -66,15 +74,4 @@ def documents_of(args: Any, tally: Tally) -> Iterator[Document]:
 def say_unnamed(links: int) -> None:
     """Says how many links were left out, if there are some."""
     if links:
-        say(f"left out: {plural(links, 'link')} without a CURIE")
-
-
-def _say_counts(totals: GraphTotals) -> None:
-    say_unnamed(totals.unnamed)
-    if totals.crowded:
-        sentences = plural(totals.crowded, "sentence")
-        say(f"no pairs of {sentences} with more than {MOST_CONCEPTS} concepts")
-    say(
-        f"{plural(totals.concepts, 'concept')}, {plural(totals.mentioned, 'edge')} from documents, "
-        f"{plural(totals.pairs, 'pair')} in {plural(totals.sentences, 'sentence')}"
-    )
+        say(unnamed_note(links))

@@ -21,7 +21,7 @@ from fascicle.pipeline.running.report import Totals
 from fascicle.pipeline.running.run import RunProgress
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say, say_notes
-from fascicle.verbs.options import FormatNames, Strict, call, fills, option, positive, reads
+from fascicle.verbs.options import FormatNames, Strict, call, fills, option, positive, reads, writes
 from fascicle.verbs.shared import (
     AllChoices,
     Beside,
@@ -55,6 +55,7 @@ class Options(AllChoices, Beside, Strict, ReadingOptions):
         update: write each document in its latest state. Give the inputs in order of time; a run
             that was made from the first of them continues with the others.
         format: of the parts; default: jsonl.
+        graph: also write a graph of the finished run, as graph does, to this folder.
         json: print the account as JSON.
     """
 
@@ -66,6 +67,7 @@ class Options(AllChoices, Beside, Strict, ReadingOptions):
     resume: bool = option("--resume")
     update: bool = option("--update")
     format: str = option("--format", choices=FormatNames(PARTS, group="writers"), default="jsonl")
+    graph: str | None = option("--graph FOLDER", writes)
     json: bool = option("--json")
 
 
@@ -85,6 +87,7 @@ def run(args: Options) -> int:
                 choices=choices_of(args),
                 columns=table_columns(args, args.format),
                 progress=see,
+                tell=say,
             )
     finally:
         bar.end()

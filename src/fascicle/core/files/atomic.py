@@ -8,7 +8,7 @@ import gzip
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TextIO, cast
@@ -27,6 +27,7 @@ from fascicle.core.files.temporary import (
     lock_abandoned,
     lock_folder,
     old_name,
+    part_folder,
     remove_stale,
     temporary_file,
     temporary_folder,
@@ -138,7 +139,11 @@ def open_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> Ite
 
 @contextmanager
 def atomic_folder(
-    path: str | os.PathLike[str], *, kind: str, overwrite: bool = False
+    path: str | os.PathLike[str],
+    *,
+    kind: str,
+    overwrite: bool = False,
+    keep: Callable[[], bool] | None = None,
 ) -> Iterator[Path]:
     """Makes a temporary folder that gets the final name when the block ends without an error.
 
@@ -148,6 +153,8 @@ def atomic_folder(
             (`files.owned`).
         overwrite: replace an existing folder, if all its files were written as the same kind and
             are unchanged.
+        keep: function that returns whether the temporary folder stays after an error, for the next
+            call, which begins with it; see `files.temporary.part_folder`.
 
     Raises:
         OutputError: the folder exists and may not be overwritten, it holds something else, or the
@@ -156,7 +163,7 @@ def atomic_folder(
     target = _real(path)
     _mend(target)
     own = check_folder(target, kind=kind, overwrite=overwrite)
-    with _writing(target, kind, own, overwrite=overwrite) as folder:
+    with _writing(target, kind, own, overwrite=overwrite, keep=keep) as folder:
         yield folder
 
 
@@ -270,10 +277,18 @@ def _is_above_us(place: Path) -> bool:
 
 
 @contextmanager
-def _writing(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterator[Path]:
+def _writing(
+    target: Path,
+    kind: str,
+    own: Owned,
+    *,
+    overwrite: bool,
+    keep: Callable[[], bool] | None = None,
+) -> Iterator[Path]:
     """Makes a new folder that replaces the existing one, of which only own files are removed."""
     remove_stale(target.parent)
-    with write_errors(target), temporary_folder(target) as temporary:
+    opened = temporary_folder(target) if keep is None else part_folder(target, keep)
+    with write_errors(target), opened as temporary:
         if target.is_dir():  # same permissions as the folder that it replaces
             temporary.chmod(target.stat().st_mode & 0o777 | 0o700)
         yield temporary

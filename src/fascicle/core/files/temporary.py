@@ -17,7 +17,7 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -32,6 +32,7 @@ _SHOWN: Final = 40
 _TEMPORARY: Final = re.compile(
     rf"(\..{{1,{_SHOWN}}}\.[0-9a-f]{{{_TOKEN}}})([0-9a-f]{{{_CHECK}}})\.fascicle-tmp", re.DOTALL
 )
+_PART: Final = ".fascicle-part"
 _OLD: Final = re.compile(
     rf"\..{{1,{_SHOWN}}}\.([0-9a-f]{{{_TOKEN}}})([0-9a-f]{{{_CHECK}}})\.fascicle-old", re.DOTALL
 )
@@ -105,6 +106,29 @@ def temporary_folder(target: Path) -> Iterator[Path]:
                     yield path
                     return
         finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def part_name(target: Path) -> Path:
+    """Returns the name beside a target for what an interrupted process leaves to the next one."""
+    return target.with_name(f".{target.name[:_SHOWN]}.{_sum(target.name)}{_PART}")
+
+
+@contextmanager
+def part_folder(target: Path, keep: Callable[[], bool]) -> Iterator[Path]:
+    """Makes a folder beside a target, or opens the one of an interrupted process.
+
+    Args:
+        target: the final name.
+        keep: function that returns whether the folder stays at the end of the block; else it is
+            removed, if it still has this name.
+    """
+    path = part_name(target)
+    path.mkdir(exist_ok=True)
+    try:
+        yield path
+    finally:
+        if not keep():
             shutil.rmtree(path, ignore_errors=True)
 
 

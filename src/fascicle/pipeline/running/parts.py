@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from fascicle.core import codec
+from fascicle.core.document import Document
 from fascicle.core.files.remote import is_url
 from fascicle.errors import InputError, OutputError
 from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder
+from fascicle.pipeline.running.records import MarkerFile
 
 
 def expand_runs(paths: Iterable[str]) -> list[str]:
@@ -27,6 +30,20 @@ def expand_runs(paths: Iterable[str]) -> list[str]:
             file=given[0],
         )
     return expanded
+
+
+def parts_of_run(folder: RunFolder) -> Iterator[MarkerFile]:
+    """Yields the parts of a complete run that have documents, with those of retries."""
+    for marker in chain(folder.done(folder.manifest().shards), folder.retries()):
+        if marker.done:
+            yield marker.part
+
+
+def documents_of_run(folder: RunFolder) -> Iterator[Document]:
+    """Yields the documents of a complete run, whose parts are in the format jsonl."""
+    for part in parts_of_run(folder):
+        with folder.place.opened(part.name) as stream:
+            yield from map(codec.decode, stream)
 
 
 def _parts(path: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain, filterfalse, groupby
 
-from fascicle.core.arguments import Paths, to_path_list
+from fascicle.core.arguments import AnyPath, Paths, to_path_list
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.remote import is_url
 from fascicle.core.files.remote import list_url as listed_url
@@ -37,14 +37,15 @@ from fascicle.pipeline.running.run import (
 )
 from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.choices import LINKED_MODEL, Choices
+from fascicle.verbs.tasks.graph import graph_of_run
 from fascicle.version import VERSION
 
 
 def run(  # noqa: PLR0913
     files: Paths,
-    folder: str | os.PathLike[str],
+    folder: AnyPath,
     *,
-    pipeline: str | os.PathLike[str] = DEFAULT_MODEL,
+    pipeline: AnyPath = DEFAULT_MODEL,
     choices: Choices | None = None,
     reading: ReadRequest | None = None,
     format: str = "jsonl",  # noqa: A002
@@ -53,7 +54,9 @@ def run(  # noqa: PLR0913
     ray: str | None = None,
     resume: bool = False,
     update: bool = False,
+    graph: AnyPath | None = None,
     progress: Callable[[RunProgress], None] = lambda progress: None,
+    tell: Callable[[str], None] = lambda note: None,
 ) -> Totals:
     """Runs a pipeline over files; finished work is kept, however the run ends.
 
@@ -72,7 +75,9 @@ def run(  # noqa: PLR0913
             `fascicle.pipeline.scale.pool_on`; ``""`` for the one that Ray finds, ``None`` for none.
         resume: continue an interrupted run.
         update: the inputs follow each other in time, see `fascicle.pipeline.running.run.Run.do`.
+        graph: folder of a graph of the finished run, as `fascicle.graph.kgx.write_graph` makes it.
         progress: called with the progress of the run, about ten times a second.
+        tell: called with notes about the graph.
 
     Returns:
         The account: every input document is done or in quarantine.
@@ -80,11 +85,10 @@ def run(  # noqa: PLR0913
     Raises:
         FascicleError: see `fascicle.pipeline.running.run.Run.do`.
     """
-    workers = workers if ray is None else workers or 1
     request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
     paths = _paths(to_path_list(files), request)
     opener = PipelineOpener(given=steps, choices=choices or LINKED_MODEL)
-    _refuse_inputs(place, [*filterfalse(is_url, paths), steps, *opener.choices.paths])
+    inputs = _refuse_inputs(place, [*paths, steps, *opener.choices.paths])
     opened = Run.of(
         paths,
         opener,
@@ -92,15 +96,19 @@ def run(  # noqa: PLR0913
         reading=request,
         format=format,
         columns=columns,
-        workers=workers,
+        workers=workers if ray is None else workers or 1,
         pool=_pool_on(ray),
     )
-    return opened.do(resume=resume, update=update, progress=progress)
+    with graph_of_run(opened, graph, inputs, again=resume or update, tell=tell):
+        return opened.do(resume=resume, update=update, progress=progress)
 
 
-def _refuse_inputs(folder: str, inputs: Sequence[str]) -> None:
+def _refuse_inputs(folder: str, inputs: Sequence[str]) -> Inputs:
+    """Returns the inputs on this machine; none of them may be the folder."""
+    local = Inputs.of(filterfalse(is_url, inputs))
     if not is_url(folder):
-        Inputs.of(inputs).refuse(folder, filled=True)
+        local.refuse(folder, filled=True)
+    return local
 
 
 def _pool_on(address: str | None) -> StartPool:

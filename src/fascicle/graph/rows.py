@@ -1,0 +1,69 @@
+"""Files of nodes and edges, row by row, which can be continued where they were complete."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+import msgspec
+
+_NOT_IN_CELLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+Row = Mapping[str, Any]
+
+
+class RowFile:
+    """File of rows, as TSV with a header or as JSON Lines; a context manager that closes it."""
+
+    def __init__(self, path: Path, columns: Sequence[str], *, start: int = 0) -> None:
+        """Opens the file.
+
+        Args:
+            path: that ends with .tsv or .jsonl.
+            columns: names; other cells are not written.
+            start: bytes at its beginning that are complete; the rest is written anew.
+        """
+        self._columns, self._is_json = columns, path.suffix == ".jsonl"
+        self._stream = path.open("r+b" if start else "wb")
+        self._stream.truncate(start)
+        self._stream.seek(start)
+        if not start and not self._is_json:
+            self._stream.write(("\t".join(columns) + "\n").encode())
+
+    def __enter__(self) -> Self:
+        """Returns itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes the file."""
+        self._stream.close()
+
+    def add(self, row: Row) -> None:
+        """Writes a row."""
+        cells = map(row.get, self._columns)
+        if self._is_json:
+            pairs = zip(self._columns, map(_rounded, cells), strict=True)
+            filled = {name: cell for name, cell in pairs if cell not in (None, "", [], ())}
+            self._stream.write(msgspec.json.encode(filled) + b"\n")
+        else:
+            self._stream.write(("\t".join(map(_cell, cells)) + "\n").encode())
+
+    def sync(self) -> int:
+        """Writes all rows to the disk; returns the size of the file."""
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+        return self._stream.tell()
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 6) if isinstance(value, float) else value
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return value if value.isprintable() else _NOT_IN_CELLS.sub(" ", value)
+    if isinstance(value, list | tuple):
+        return "|".join(_cell(part).replace("|", " ") for part in value)
+    return "" if value is None else str(_rounded(value))

@@ -1,0 +1,138 @@
+"""Graphs of files and of runs: what decides their bytes, and what is said about them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from fascicle.core.files.apart import Inputs
+from fascicle.core.files.atomic import check_folder
+from fascicle.core.files.remote import is_url
+from fascicle.core.files.source import STDIN
+from fascicle.core.wording import plural
+from fascicle.errors import InputError, OutputError, UsageError
+from fascicle.formats.requests import ReadRequest
+from fascicle.graph.counts import MOST_CONCEPTS
+from fascicle.graph.kgx import KIND, GraphTotals, write_graph
+from fascicle.pipeline.running.parts import documents_of_run, parts_of_run
+from fascicle.pipeline.running.plan import states_of_inputs
+from fascicle.pipeline.running.run import Run
+
+_INPUTS: Final = "set of inputs"
+_WHOLE: Final = "jsonl"  # the format that holds all of a document
+
+
+def graph_causes(
+    paths: Sequence[str], reading: ReadRequest, *, source: str | None = None
+) -> dict[str, str]:
+    """Returns what decides the documents of a graph; empty for standard input, which cannot be read
+    again.
+
+    Args:
+        paths: of files and corpora.
+        reading: how they are read.
+        source: of the mentions.
+    """
+    if STDIN in paths:
+        return {}
+    options = msgspec.json.encode([replace(reading, asked_by=""), source], order="deterministic")
+    states = "".join(states_of_inputs(paths)).encode(errors="surrogateescape")
+    return {_INPUTS: _digest(states), "set of options": _digest(options)}
+
+
+@contextmanager
+def graph_of_run(
+    run: Run,
+    graph: str | os.PathLike[str] | None,
+    inputs: Inputs,
+    *,
+    again: bool,
+    tell: Callable[[str], None],
+) -> Iterator[None]:
+    """Writes the graph of a run when the block that completes the run ends without an error.
+
+    Args:
+        run: with parts in the format jsonl.
+        graph: folder of the graph; ``None`` for no graph.
+        inputs: of the run.
+        again: whether the run, and so its graph, may be there already.
+        tell: called with notes.
+
+    Raises:
+        UsageError: parts in another format, or one folder would lie in the other.
+        InputError: no mention of the run has a link.
+        OutputError: the graph cannot be written.
+    """
+    if graph is None:
+        yield
+        return
+    folder, overwrite = run.folder, again and run.folder.is_begun
+    _check_graph(run, os.fspath(graph), inputs, overwrite=overwrite)
+    yield
+    digest = _digest("".join(part.sha256 for part in parts_of_run(folder)).encode())
+    try:
+        totals = write_graph(
+            documents_of_run(folder),
+            graph,
+            overwrite=overwrite,
+            made_by={_INPUTS: digest},
+            tell=tell,
+        )
+    except (InputError, OutputError) as error:
+        what = f"the run in {folder.name} is complete, but has no graph"
+        raise error.saying(f"{what}: {error}") from None
+    for note in graph_notes(totals):
+        tell(note)
+
+
+def _check_graph(run: Run, graph: str, inputs: Inputs, *, overwrite: bool) -> None:
+    if run.format != _WHOLE:
+        raise UsageError(
+            f"a graph is made of parts in the format {_WHOLE}, which holds all links, and not "
+            f"{run.format}; write parts in {_WHOLE}, or no graph"
+        )
+    folder = run.folder.name
+    places = [Path(os.path.realpath(place)) for place in (graph, folder)]
+    if not is_url(folder) and (
+        places[0].is_relative_to(places[1]) or places[1].is_relative_to(places[0])
+    ):
+        raise UsageError(
+            f"the graph {graph} and the run {folder} are to be one folder, or one in the other; "
+            "give two folders side by side"
+        )
+    inputs.refuse(graph)
+    check_folder(Path(graph), kind=KIND, overwrite=overwrite)
+
+
+def graph_notes(totals: GraphTotals) -> Iterator[str]:
+    """Yields what is to be said about a graph: what was left out, and its size."""
+    if totals.unnamed:
+        yield unnamed_note(totals.unnamed)
+    if totals.undated:
+        yield (
+            f"no date of {plural(totals.undated, 'document')}: it is not in a form such as "
+            "2001-03-04"
+        )
+    if totals.crowded:
+        sentences = plural(totals.crowded, "sentence")
+        yield f"no pairs of {sentences} with more than {MOST_CONCEPTS} concepts"
+    yield (
+        f"{plural(totals.concepts, 'concept')}, {plural(totals.mentioned, 'edge')} from documents, "
+        f"{plural(totals.pairs, 'pair')} in {plural(totals.sentences, 'sentence')}"
+    )
+
+
+def unnamed_note(links: int) -> str:
+    """Returns a note about links that were left out."""
+    return f"left out: {plural(links, 'link')} without a CURIE"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

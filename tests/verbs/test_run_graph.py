@@ -1,0 +1,169 @@
+"""``fascicle run --graph``: the same bytes as ``fascicle graph`` over the finished run."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fascicle.core.document import Document
+from fascicle.errors import OutputError, UsageError
+from fascicle.formats import write
+from fascicle.verbs.tasks.run import run
+
+Cli = Callable[..., Any]
+# Dies while it writes the graph, after states were saved.
+DIES = """
+import os, signal, sys
+from fascicle import cli
+from fascicle.graph import kgx
+kgx._EVERY = 0.0
+kgx._Graph.end = lambda graph: os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(cli.main(sys.argv[1:]))
+"""
+CALL = ("run", "in.jsonl", "--pipeline", "p.toml", "-o", "out", "--graph", "graph")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Documents of some shards, and a pipeline of a dictionary with ids."""
+    monkeypatch.chdir(tmp_path)
+    Path("names.tsv").write_text(
+        "type\tname\tid\nChemical\tlithium\tMESH:D008094\nDisease\ttremor\tMESH:D014202\n",
+        encoding="utf-8",
+    )
+    Path("p.toml").write_text(
+        'name = "p"\n[[steps]]\nkind = "recogniser"\nname = "names"\nmodel = "names.tsv"\n'
+        "[shards]\ndocuments = 4\n",
+        encoding="utf-8",
+    )
+    write("in.jsonl", documents(10))
+    return tmp_path
+
+
+def documents(count: int) -> list[Document]:
+    return [
+        Document(id=f"d{at}", text="Lithium and tremor.", meta={"year": str(2000 + at)})
+        for at in range(count)
+    ]
+
+
+def content(folder: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+def same_as_the_command(cli: Cli) -> bool:
+    assert cli("graph", "out", "-o", "expected", "--overwrite").code == 0
+    return content("graph") == content("expected")
+
+
+def killed() -> None:
+    done = subprocess.run([sys.executable, "-c", DIES, *CALL], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+@pytest.mark.usefixtures("place")
+def test_a_run_writes_the_graph_of_the_command(cli: Cli) -> None:
+    result = cli(*CALL)
+    assert result.code == 0
+    assert "2 concepts, 20 edges from documents, 1 pair in 10 sentences" in result.err
+    assert same_as_the_command(cli)
+    assert b"\t2000\t2009\t" in content("graph")["edges.tsv"]
+
+
+@pytest.mark.usefixtures("place")
+def test_a_killed_graph_of_a_run_goes_on(cli: Cli) -> None:
+    killed()
+    assert Path("out/_SUCCESS").exists()
+    assert not Path("graph").exists()
+    result = cli(*CALL, "--resume")
+    assert result.code == 0
+    assert "an interrupted call is continued after 10 documents" in result.err
+    assert same_as_the_command(cli)
+
+
+@pytest.mark.usefixtures("place")
+def test_a_run_that_goes_on_renews_its_graph(cli: Cli) -> None:
+    assert cli(*CALL).code == 0
+    first = content("graph")
+    next(Path("out").glob("part-*")).unlink()  # this shard is done again
+    assert cli(*CALL, "--resume").code == 0
+    assert content("graph") == first
+    write("more.jsonl", [Document(id="d0", text="No name."), *documents(12)[10:]])
+    update = ["run", "in.jsonl", "more.jsonl", *CALL[2:], "--update"]
+    assert cli(*update).code == 0
+    assert content("graph") != first
+    assert same_as_the_command(cli)
+
+
+@pytest.mark.usefixtures("place")
+def test_a_graph_of_something_else_stays(cli: Cli) -> None:
+    assert cli(*CALL).code == 0
+    first = content("graph")
+    for more in ([], ["--resume"]):
+        result = cli(*CALL[:5], "other", *CALL[6:], *more)
+        assert result.code == 2
+        assert "graph exists" in result.err
+        assert not Path("other").exists()
+    assert content("graph") == first
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("graph", ["out", "out/graph", "."])
+def test_run_and_graph_are_two_folders(graph: str) -> None:
+    with pytest.raises((UsageError, OutputError)):
+        run("in.jsonl", "out", pipeline="p.toml", graph=graph)
+    assert not Path("out").exists()
+
+
+@pytest.mark.usefixtures("place")
+def test_a_graph_needs_whole_parts(cli: Cli) -> None:
+    result = cli(*CALL, "--format", "tsv")
+    assert result.code == 2
+    assert (
+        "a graph is made of parts in the format jsonl, which holds all links, and not tsv; write "
+        "parts in jsonl, or no graph" in result.err
+    )
+    assert not Path("out").exists()
+
+
+@pytest.mark.usefixtures("place")
+def test_a_run_without_links_is_complete_and_has_no_graph(cli: Cli) -> None:
+    write("in.jsonl", [Document(id="1", text="No name.")], overwrite=True)
+    result = cli(*CALL)
+    assert result.code == 2
+    assert "the run in out is complete, but has no graph: no mention has a link" in result.err
+    assert Path("out/_SUCCESS").exists()
+    assert sorted(path.name for path in Path().iterdir()) == [
+        *("in.jsonl", "names.tsv", "out", "p.toml")
+    ]
+
+
+def test_a_run_in_another_place_has_a_graph_too(place: Path, cli: Cli) -> None:
+    pytest.importorskip("fsspec")
+    run("in.jsonl", f"file://{place}/out", pipeline="p.toml", workers=1, graph="graph")
+    assert same_as_the_command(cli)
+
+
+@pytest.mark.usefixtures("place")
+def test_documents_that_were_tried_again_are_in_the_next_graph(cli: Cli) -> None:
+    """The order of the graph is that of the command: shards, and then retries."""
+    limits = Path("p.toml").read_text(encoding="utf-8")
+    Path("p.toml").write_text(f"{limits}[limits]\nlongest = 30\n", encoding="utf-8")
+    write(
+        "in.jsonl",
+        [Document(id="long", text="Lithium and tremor. " * 9), *documents(3)],
+        overwrite=True,
+    )
+    assert cli(*CALL).code == 3
+    first = content("graph")
+    Path("p.toml").write_text(limits, encoding="utf-8")
+    assert cli("quarantine", "retry", "out", "--pipeline", "p.toml").code == 0
+    assert content("graph") == first
+    assert cli("graph", "out", "-o", "graph", "--overwrite").code == 0
+    assert content("graph") != first
