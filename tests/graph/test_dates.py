@@ -35,7 +35,8 @@ def dated(count: int) -> Iterator[Document]:
             mentions.append(mention(text.index(word), word, "Chemical", link))
         form = chance.choice(FORMS)
         date = form.format(chance.randint(1950, 2026), chance.randint(1, 9), chance.randint(0, 9))
-        facts = ({}, {"year": date[:4]}, {"date": date, "year": "1900"})[chance.randint(0, 2)]
+        all_facts: list[dict[str, str]] = [{}, {"year": date[:4]}, {"date": date, "year": "1900"}]
+        facts = chance.choice(all_facts)
         yield Document(id=f"PMID:{number}", text=text, mentions=tuple(mentions), meta=facts)
 
 
@@ -44,7 +45,7 @@ def test_edges_have_the_dates_of_their_documents(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waiting: int
 ) -> None:
     monkeypatch.setattr(counting, "_WAITING", waiting)
-    expected = defaultdict(list)
+    expected = defaultdict[tuple[str, str], list[str | None]](list)
     for document in dated(80):
         date = document.meta.get("date", document.meta.get("year"))
         names = document.text.rstrip(".").split(" and ")

@@ -102,11 +102,11 @@ def evidence_of(
         support = (sources, _probability(mention, link), frozenset(facts_of(mention)))
         occurrence = ConceptMention(concept, link, mention, sentence, section, *support)
         before = occurrences.get(place)
-        occurrences[place] = occurrence if before is None else _joined(before, occurrence)
+        occurrences[place] = occurrence if before is None else _united(before, occurrence)
     return DocumentConcepts(sentences, (*occurrences.values(),), unnamed, date_of(document.meta))
 
 
-def _joined(first: ConceptMention, other: ConceptMention) -> ConceptMention:
+def _united(first: ConceptMention, other: ConceptMention) -> ConceptMention:
     """Returns two mentions of the same words as one, with the link that says more."""
     return first._replace(
         link=max(first.link, other.link, key=lambda link: (bool(link.name), bool(link.same))),

@@ -169,7 +169,8 @@ def write_graph(
             )
         )
         graph = _Graph(nodes, edges, counts, state.totals, prefix)
-        return graph.fill(islice(documents, state.totals.documents, None), causes)
+        graph.fill(islice(documents, state.totals.documents, None), causes)
+    return state.totals
 
 
 @contextmanager
@@ -233,7 +234,7 @@ class _Graph:
     prefix: str
     rules: Segmenter = field(default_factory=lambda: segmenter("rules@1"))
 
-    def fill(self, documents: Iterable[Document], made_by: dict[str, str]) -> GraphTotals:
+    def fill(self, documents: Iterable[Document], made_by: dict[str, str]) -> None:
         """Writes documents, and then concepts and pairs; saves the state now and then, unless
         ``made_by`` is empty.
         """
@@ -244,7 +245,6 @@ class _Graph:
                 self.save(made_by)
                 saved = time.monotonic()
         self.end()
-        return self.totals
 
     def add(self, document: Document) -> None:
         """Writes a document and its edges, and counts its concepts."""
