@@ -16,7 +16,7 @@ from fascicle.linking.asking import (
     make_units,
 )
 from fascicle.linking.induced import _INDUCED, _inducing
-from fascicle.linking.parts import name_readings
+from fascicle.linking.parts import name_readings, with_stem
 from fascicle.linking.spellings import as_looked_up
 from fascicle.terms.abbreviations.pairs import Pairs
 
@@ -68,12 +68,32 @@ def test_words_that_induce_are_those_of_a_search_from_every_place(text: str) -> 
         ("C3a and C5a", ("C3a", "C5a")),
         ("integrin αvβ3 and α5β1", ("integrin αvβ3", "integrin α5β1")),
         ("vitamin A and E", ("vitamin A", "vitamin E")),
+        ("vitamins B6, B12 and D", ("vitamin B6", "vitamin B12", "vitamin D")),
+        ("types 1 and 2 diabetes", ("type 1 diabetes", "type 2 diabetes")),
+        ("bipolar I or II disorder", ("bipolar I disorder", "bipolar II disorder")),
+        ("hepatitis B and C viruses", ("hepatitis B viruses", "hepatitis C viruses")),
+        ("influenza A and B viruses", ("influenza A viruses", "influenza B viruses")),
         ("TNF/NGF", ("TNF", "NGF")),
         ("nausea or vomiting", ("nausea", "vomiting")),
     ],
 )
 def test_composite_mentions_can_be_read_in_parts(surface: str, parts: tuple[str, ...]) -> None:
     assert parts in name_readings(surface)
+
+
+@pytest.mark.parametrize(
+    ("before", "member", "name"),
+    [
+        ("vitamins E and ", "C", "vitamin C"),
+        ("the vitamins A,\nD, or ", "E", "vitamin E"),
+        ("vitamin E and ", "C", "C"),
+        ("vitamins E ", "C", "C"),
+        ("vitamins, and ", "C", "C"),
+        ("5-HT1B/", "1D", "5-HT1D"),
+    ],
+)
+def test_members_of_series_have_the_stem_before_them(before: str, member: str, name: str) -> None:
+    assert with_stem(before + member, len(before), member) == name
 
 
 @given(st.text("ab1 /,-&", max_size=300))

@@ -9,8 +9,9 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Fragments, Mention
+from fascicle.linking.binomials import Binomials, is_shortened
 from fascicle.linking.induced import INDUCIBLE, Causes, causes_in, induced_names
-from fascicle.linking.parts import name_readings, with_stem
+from fascicle.linking.parts import name_readings, numbered_names, with_stem
 from fascicle.linking.pathogens import Pathogens
 from fascicle.linking.spellings import (
     as_looked_up,
@@ -28,6 +29,8 @@ _Way = Literal["own", "long", "short", "bare", "part", "shorter"]
 WAYS: Final[tuple[_Way, ...]] = get_args(_Way)
 _OF_SHORT: Final[Mapping[_Way, _Way]] = MappingProxyType({"own": "long", "short": "own"})
 _GENE: Final = "Gene"
+_SPECIES: Final = "Species"
+_WITH_STEM: Final = (_GENE, "Chemical")
 
 
 class LookupString(NamedTuple):
@@ -131,15 +134,15 @@ def _group(document: Document, mentions: Sequence[Mention]) -> Iterable[_Group]:
     """Returns the mentions of a document in groups, in the order of their first mentions."""
     pairs = Pairs(document)
     has_pairs, pathogens = len(pairs) > 0, Pathogens(document.text)
+    binomials = Binomials(document.text)
     groups: dict[object, _Group] = {}
     for number, mention in enumerate(mentions):
         spans, kind = mention.spans, mention.type
-        surface = " ".join(mention_name(document.text, spans).split())
-        if kind == _GENE and spans[0][0]:
-            surface = with_stem(document.text, spans[0][0], surface)
+        surface = _surface(document.text, mention)
         pair, place = pairs.of(surface, *spans) if has_pairs else (None, spans[0][0])
         surface = as_looked_up(surface)
-        query = make_pair_query(pair, kind) if pair else _query_in(pathogens, surface, kind)
+        full = binomials.full(surface, place) if kind == _SPECIES else ""
+        query = make_pair_query(pair, kind) if pair else _query_in(pathogens, surface, kind, full)
         same = (kind, surface, id(query), mention.links, mention.score is None)
         group = groups.setdefault(same, _Group(kind, surface, query, [], []))
         group.numbers.append(number)
@@ -147,11 +150,27 @@ def _group(document: Document, mentions: Sequence[Mention]) -> Iterable[_Group]:
     return groups.values()
 
 
-def _query_in(pathogens: Pathogens, surface: str, kind: str) -> Query:
-    """Returns the query for a mention that is not part of an abbreviation pair."""
+def _surface(text: str, mention: Mention) -> str:
+    """Returns the words of a mention in one line, with the stem that stands before them."""
+    surface, start = " ".join(mention_name(text, mention.spans).split()), mention.spans[0][0]
+    return with_stem(text, start, surface) if start and mention.type in _WITH_STEM else surface
+
+
+def _query_in(pathogens: Pathogens, surface: str, kind: str, full: str) -> Query:
+    """Returns the query for a mention that is not part of an abbreviation pair; ``full``: the name
+    of a species.
+    """
+    if full:
+        return _query_as(full, surface, kind)
     if kind == _GENE and (pathogen := pathogens.owner(surface)):
         return _whole_query(f"{pathogen} {surface}")
     return make_query(surface, kind)
+
+
+@lru_cache(maxsize=1 << 10)
+def _query_as(full: str, surface: str, kind: str) -> Query:
+    """Returns the query for a full name that stays another name than what the text has for it."""
+    return make_query(full, kind)._replace(name=surface)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -197,8 +216,11 @@ def make_query(surface: str, kind: str) -> Query:
     """
     strings = _own_strings(surface, kind)
     names = (surface, *(unmodified(surface) if kind == _GENE else ()))
+    series = numbered_names(surface)
     readings = (
-        reading for name in names for reading in name_readings(name, bare_endings=kind != _GENE)
+        _reading(reading, series)
+        for name in names
+        for reading in name_readings(name, bare_endings=kind != _GENE)
     )
     other = tuple(LookupString(name, "bare") for name in other_names(surface, kind) if name)
     other_surfaces = {string.surface for string in other}
@@ -207,7 +229,7 @@ def make_query(surface: str, kind: str) -> Query:
         surface,
         strings,
         shorter=(*other, *shorter),
-        readings=tuple(tuple(map(_part_query, reading)) for reading in readings),
+        readings=tuple(readings),
     )
 
 
@@ -222,6 +244,7 @@ def make_pair_query(pair: Pair, kind: str) -> Query:
     short = dict.fromkeys(
         string._replace(way="short")
         for form in map(as_looked_up, pair.shorts)
+        if not is_shortened(form)  # M. bovis may be another species than Mycoplasma bovis
         for string in _own_strings(form, kind)
     )
     return make_query(as_looked_up(pair.long), kind)._replace(
@@ -229,9 +252,10 @@ def make_pair_query(pair: Pair, kind: str) -> Query:
     )
 
 
-def _part_query(part: str) -> Query:
-    string = LookupString(part, "part")
-    return Query(part, (string,), shorter=_shorter(string))
+def _reading(parts: Sequence[str], series: Sequence[str]) -> tuple[Query, ...]:
+    """Returns a query for each part; those of a numbered series are sure to be names themselves."""
+    strings = [LookupString(part, "own" if parts == series else "part") for part in parts]
+    return tuple(Query(text.surface, (text,), shorter=_shorter(text)) for text in strings)
 
 
 def visible_ways(ways: int, *, surface: str, query: Query) -> tuple[_Way, ...]:

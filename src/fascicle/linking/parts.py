@@ -22,18 +22,43 @@ _ENDINGS: Final = tuple(
         *((form, form) for form in (r"[α-ω]\d{1,2}", r"(?<!\d)\d{1,2}", "[α-ω]", "[A-Za-z]")),
     )
 )
+_NUMBER: Final = r"(?:\d{1,2}|[IVX]{1,4}|[A-Z]\d{0,2})"
+_HEAD: Final = re.compile(rf"(.*\S )({_NUMBER})")
+_OTHER: Final = re.compile(_NUMBER)
+_TAIL: Final = re.compile(rf"({_NUMBER})((?: .*)?)")
+_PLURAL: Final = re.compile(r"(?<=[a-z]{2}[^isu])s(?= $)")
+_SERIES_BEFORE: Final = re.compile(
+    rf"(?<!\S)([A-Za-z-]{{3,}})s\s{_NUMBER}(?:,\s{_NUMBER})*(?:,\s|,?\s(?:and|or)\s)\Z"
+)
 _STEM_BEFORE: Final = re.compile(r"([^\s()/,;]*[^\W\d_][^\s()/,;]*)/\Z")
 _REACH: Final = 30  # characters before a part, in which its stem is
 
 
 def with_stem(text: str, start: int, surface: str) -> str:
     """Returns a part of a name with its stem, which stands before it: ``5-HT1D`` for ``1D`` in
-    ``5-HT1B/1D``.
+    ``5-HT1B/1D``, and ``vitamin C`` for ``C`` in ``vitamins E and C``.
     """
+    if _OTHER.fullmatch(surface) and (
+        series := _SERIES_BEFORE.search(text[max(0, start - 2 * _REACH) : start])
+    ):
+        return f"{series[1]} {surface}"
     if text[start - 1] != "/" or not any(ending.fullmatch(surface) for ending, _ in _ENDINGS):
         return surface
     before = _STEM_BEFORE.search(text[max(0, start - _REACH) : start])
     return ((before and _counted([before[1], surface])) or ("", surface))[1]
+
+
+def numbered_names(surface: str) -> tuple[str, ...]:
+    """Splits ``vitamins A and E`` into ``vitamin A`` and ``vitamin E``, and ``types 1 and 2
+    diabetes`` into ``type 1 diabetes`` and ``type 2 diabetes``; empty for other names.
+    """
+    first, *others = _BETWEEN.split(surface) if len(surface) <= LONGEST else [""]
+    head, tail = _HEAD.fullmatch(first), _TAIL.fullmatch(others[-1]) if others else None
+    *middle, _ = others or [""]
+    if head is None or tail is None or not all(map(_OTHER.fullmatch, middle)):
+        return ()
+    stem = _PLURAL.sub("", head[1])
+    return tuple(f"{stem}{number}{tail[2]}" for number in (head[2], *middle, tail[1]))
 
 
 def name_readings(surface: str, *, bare_endings: bool = True) -> tuple[tuple[str, ...], ...]:
@@ -54,6 +79,7 @@ def name_readings(surface: str, *, bare_endings: bool = True) -> tuple[tuple[str
         ending.fullmatch(part) for part in parts for ending, _ in _ENDINGS
     )
     readings = [
+        numbered_names(surface),
         _counted(parts),
         _with_shared_end(parts),
         _with_shared_start(parts),

@@ -46,6 +46,12 @@ def test_a_name_that_is_sure_once_is_marked_wherever_it_stands() -> None:
     assert said == [("BRCA1", 8, 0.9), ("BRCA1", 37, 0.9), ("TP53", 47, 0.7), ("BRCA1", 68, 0.9)]
 
 
+def test_a_short_form_is_marked_where_it_means_the_same() -> None:
+    text = "Androgen receptor (AR) binds. AR rose. In allergic rhinitis (AR), AR and AR fell."
+    said = found(text, [gene(text, "AR", 0.9)])
+    assert [at for _, at, _ in said] == [19, 30]
+
+
 def test_a_name_over_a_wrapped_line_is_the_name_and_one_over_items_of_a_list_is_none() -> None:
     prose = "In mice of all ages, loss of the nerve\ngrowth factor was seen. Then the nerve\ngrowth factor rose."
     said = found(prose, [gene(prose, "nerve\ngrowth factor", 0.9)])

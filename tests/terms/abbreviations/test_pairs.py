@@ -121,3 +121,25 @@ def test_both_forms_of_any_definition_are_one_pair(
 )
 def test_which_short_forms_are_distinctive(short: str, found: bool) -> None:
     assert is_distinctive(short) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "meanings"),
+    [
+        (
+            "MS: mitral stenosis (MS) or mass spectrometry (MS), MS",
+            ["mitral stenosis"] * 2 + ["mass spectrometry"] * 2,
+        ),
+        # a second definition that is none
+        ("myelodysplastic syndrome (MDS); MDS (median age, 67 years)", [""] * 2),
+        (
+            "Pulmonary embolism (PE), PE, preeclampsia (PE)",
+            ["pulmonary embolism"] * 2 + ["preeclampsia"],
+        ),
+        ("mass spectrometry (MS), MS", [""] * 2),
+    ],
+)
+def test_what_a_form_with_several_definitions_means(text: str, meanings: list[str]) -> None:
+    pairs, form = Pairs(Document(id="1", text=text)), text[text.index("(") + 1 : text.index(")")]
+    places = [at for at in range(len(text)) if text.startswith(form, at)]
+    assert [pairs.meaning(form, at) for at in places] == meanings

@@ -41,8 +41,35 @@ def best_of(text: str, given: Flat, place: Span) -> tuple[str, float]:
     )
 
 
-def slow(text: str, pairs: list[tuple[Span, Span]], given: Flat, rules: AbbreviationRules) -> Flat:
-    """For mentions that do not overlap."""
+def meaning(text: str, pairs: list[tuple[Span, Span]], span: Span) -> str:
+    """The long form that plainly defines a short form at a place, if it has several definitions."""
+    form = text[slice(*span)]
+    mine = sorted(
+        (min(short[0], long[0]), text[slice(*long)])
+        for short, long in pairs
+        if text[slice(*short)] == form
+    )
+    initials = "".join(filter(str.isalpha, form)).lower()
+    plain = [
+        (at, long)
+        for at, long in mine
+        if long.isalpha() or "".join(word[0] for word in long.lower().split()) == initials
+    ]
+    if len(mine) < 2 or not plain:
+        return ""
+    before = [one for one in plain if one[0] <= span[0]]
+    return (before[-1] if before else plain[0])[1]
+
+
+def slow(
+    text: str,
+    pairs: list[tuple[Span, Span]],
+    given: Flat,
+    rules: AbbreviationRules,
+    *,
+    defined: list[tuple[Span, Span]],
+) -> Flat:
+    """For mentions that do not overlap; ``defined``: all pairs of the text."""
     given = slow_widening(pairs, given) if rules.spread == "end" else given
     now, dropped = dict(given), list[Span]()
     forms = sorted({text[slice(*short)] for short, _ in pairs}, key=lambda form: (-len(form), form))
@@ -79,14 +106,20 @@ def slow(text: str, pairs: list[tuple[Span, Span]], given: Flat, rules: Abbrevia
             now = {at: what for at, what in now.items() if at not in gone}
     if rules.one_type:
         for span in now:
-            same = sorted(other for other in now if text[slice(*other)] == text[slice(*span)])
+            same = sorted(
+                other
+                for other in now
+                if text[slice(*other)] == text[slice(*span)]
+                and meaning(text, defined, other) == meaning(text, defined, span)
+            )
             votes = Counter[str]()
             for other in same:
                 votes[now[other][0]] += now[other][1]
             best = min(votes, key=lambda kind: (-votes[kind], kind))
             if now[span][0] != best:
                 like = next(now[other] for other in same if now[other][0] == best)
-                return slow_unify(text, now, like, span, rules)
+                now |= {other: like for other in same if now[other][0] != best}
+                return slow(text, [], now, rules, defined=defined)
     return now
 
 
@@ -112,18 +145,6 @@ def slow_widening(pairs: list[tuple[Span, Span]], given: Flat) -> Flat:
             best = now[short][0], max(now[short][1], now[ends[0]][1])
             now = {one: said for one, said in now.items() if one not in over} | {long: best}
     return now
-
-
-def slow_unify(
-    text: str, now: Flat, like: tuple[str, float], span: Span, rules: AbbreviationRules
-) -> Flat:
-    """The string of one place gets its type; then the rest."""
-    form = text[slice(*span)]
-    now = {
-        at: like if text[slice(*at)] == form and said[0] != like[0] else said
-        for at, said in now.items()
-    }
-    return slow(text, [], now, rules)
 
 
 WORDS = (
@@ -164,9 +185,8 @@ def test_mentions_are_those_of_the_slow_rules(
 ) -> None:
     document, mentions = case
     pairs = list(find_abbreviations(document))
-    expected = slow(
-        document.text, pairs, {m.spans[0]: (m.type, m.score or 0.0) for m in mentions}, rules
-    )
+    flat = {m.spans[0]: (m.type, m.score or 0.0) for m in mentions}
+    expected = slow(document.text, pairs, flat, rules, defined=pairs)
     patch = apply_rules(document, Patch(add=mentions), rules)
     assert {m.spans[0]: (m.type, m.score) for m in patch.add} == expected
     assert all(m.source == "m" for m in patch.add)
@@ -258,6 +278,13 @@ def test_the_last_definition_before_a_place_decides() -> None:
         "Chemical",
         "Chemical",
     ]
+
+
+def test_a_short_form_that_is_defined_twice_has_a_type_for_each_meaning() -> None:
+    text = "Mitral stenosis (MS): MS. Morphine sulphate (MS): MS."
+    rules = AbbreviationRules(spread="exact", drop=True, one_type=True)
+    found = said(text, rules, ("Mitral stenosis", "Disease"), ("Morphine sulphate", "Chemical"))
+    assert [kind for kind, words in found if words == "MS"] == ["Disease"] * 2 + ["Chemical"] * 2
 
 
 def test_a_short_form_without_a_mention_of_its_long_form_goes() -> None:

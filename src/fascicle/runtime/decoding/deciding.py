@@ -17,11 +17,12 @@ from fascicle.core.wording import plural
 from fascicle.runtime.decoding.bare import bare_span
 from fascicle.runtime.decoding.evidence import FindTypes, with_evidence
 from fascicle.runtime.decoding.neutral import score_of, with_neutral_edges
-from fascicle.runtime.decoding.occurrences import mark_occurrences
+from fascicle.runtime.decoding.occurrences import Name, mark_occurrences
 from fascicle.runtime.decoding.scopes import Stretches
 from fascicle.runtime.decoding.selection import CLIP
 from fascicle.runtime.decoding.short_texts import may_be_name
 from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, TypeDecision
+from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.text.borders import without_wraps
 from fascicle.text.characters import plain_text
 
@@ -108,6 +109,7 @@ class _TextDecision:
         self._text = plain_text(document.text)
         self._names_text = without_wraps(self._text)
         self._stretches = Stretches(document, self._text, sentences)
+        self._pairs = Pairs(document)
         self._is_name = bool(rules.names and may_be_name(document.text, rules.names))
         self._groups = with_neutral_edges(self._text, patch.add)
         self.unsure_names = set[str]()
@@ -165,24 +167,24 @@ class _TextDecision:
             if score_of(mention) >= self._least_score(mention, rule, pack_names)
         ]
         scores = {mention.spans: score_of(mention) for mention in mentions}
-        return mark_occurrences(self._names_text, stay, best, scores=scores)
+        return mark_occurrences(self._names_text, stay, best, scores=scores, pairs=self._pairs)
 
     def _best_names(
         self, mentions: Sequence[Mention], rule: TypeDecision
-    ) -> dict[Span, dict[str, Mention]]:
+    ) -> dict[Span, dict[Name, Mention]]:
         """Returns the best mention of each sure name, by the stretches of more than a sentence."""
-        best: dict[Span, dict[str, Mention]] = defaultdict(dict)
+        best: dict[Span, dict[Name, Mention]] = defaultdict(dict)
         for mention in mentions:  # the best one of each name comes first
-            name, number = self._name(mention), self._stretches.number_of(mention)
+            name, number = self._defined(mention), self._stretches.number_of(mention)
             is_sure = mention.score is not None and mention.score >= rule.high
-            if is_sure and name and not self._stretches.are_alone[number]:
+            if is_sure and name[0] and not self._stretches.are_alone[number]:
                 best[self._stretches.spans[number]].setdefault(name, mention)
         return best
 
-    def _like_best(self, mention: Mention, best: Mapping[Span, Mapping[str, Mention]]) -> Mention:
+    def _like_best(self, mention: Mention, best: Mapping[Span, Mapping[Name, Mention]]) -> Mention:
         """Returns a mention with the score of the best one of its name in its stretch."""
         stretch = self._stretches.spans[self._stretches.number_of(mention)]
-        like = best.get(stretch, {}).get(self._name(mention))
+        like = best.get(stretch, {}).get(self._defined(mention))
         if like is None or mention.score is None:
             return mention
         return replace(mention, score=like.score)
@@ -203,6 +205,11 @@ class _TextDecision:
     def _name(self, mention: Mention) -> str:
         """Returns the text of a mention in one piece; empty for a mention in several pieces."""
         return self._names_text[mention.start : mention.end] if len(mention.spans) == 1 else ""
+
+    def _defined(self, mention: Mention) -> Name:
+        """Returns the text of a mention with what it means there, see `Pairs.meaning`."""
+        name = self._name(mention)
+        return name, self._pairs.meaning(name, mention.start)
 
     def _finish(self, mention: Mention, rule: TypeDecision) -> Mention:
         """Returns a mention with its final ends and probability."""

@@ -9,15 +9,20 @@ from fascicle.core.document import Mention
 from fascicle.core.mention import Fragments, PlacedSpans, Span, contains
 from fascicle.runtime.decoding.edges import neutral_span
 from fascicle.runtime.decoding.neutral import score_of
+from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.text.characters import find_occurrences
+
+Name = tuple[str, str]
+"""Words with what they mean there, if the document defines them twice."""
 
 
 def mark_occurrences(
     text: str,
     mentions: Sequence[Mention],
-    names: Mapping[Span, Mapping[str, Mention]],
+    names: Mapping[Span, Mapping[Name, Mention]],
     *,
     scores: Mapping[Fragments, float],
+    pairs: Pairs,
 ) -> list[Mention]:
     """Returns mentions, and names of each stretch where none is or only less probable parts, which
     go; longer names first.
@@ -27,8 +32,9 @@ def mark_occurrences(
         mentions: of one type, as they stand.
         names: by stretch, each with the mention that the new ones are like.
         scores: of the network at some spans; 1 elsewhere.
+        pairs: of the short forms that the document defines.
     """
-    marker = _Marker(text, mentions, scores)
+    marker = _Marker(text, mentions, scores, pairs)
     marks = [mark for stretch, best in names.items() for mark in marker.mark(stretch, best)]
     return [*(mention for mention in mentions if mention.spans in marker.spans), *marks]
 
@@ -41,25 +47,29 @@ class _Marker:
     """
 
     def __init__(
-        self, text: str, mentions: Sequence[Mention], scores: Mapping[Fragments, float]
+        self,
+        text: str,
+        mentions: Sequence[Mention],
+        scores: Mapping[Fragments, float],
+        pairs: Pairs,
     ) -> None:
         self.spans = {mention.spans for mention in mentions}
-        self._text, self._scores = text, scores
+        self._text, self._scores, self._pairs = text, scores, pairs
         self._owners = defaultdict[Span, list[Fragments]](list)
         for fragments in self.spans:
             for span in fragments:
                 self._owners[span].append(fragments)
         self._places = PlacedSpans(self._owners)
 
-    def mark(self, stretch: Span, names: Mapping[str, Mention]) -> Iterator[Mention]:
+    def mark(self, stretch: Span, names: Mapping[Name, Mention]) -> Iterator[Mention]:
         """Yields new mentions of names in a stretch."""
         begin, stop = stretch
-        occurrences = find_occurrences(self._text[begin:stop], names)
+        occurrences = find_occurrences(self._text[begin:stop], {name for name, _ in names})
         for name in sorted(occurrences, key=lambda name: (-len(name), name)):
-            like = names[name]
             for start, end in occurrences[name]:
                 span = begin + start, begin + end
-                if self._take(span, like):
+                like = names.get((name, self._pairs.meaning(name, span[0])))
+                if like and self._take(span, like):
                     yield Mention((span,), like.type, score=like.score, source=like.source)
 
     def _take(self, span: Span, like: Mention) -> bool:

@@ -4,18 +4,21 @@ which mean one thing.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Abbreviation, Document
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.terms.keys.key import key
 
 # short forms of a long one; a text that defines more cannot make each mention slow
 _MOST: Final = 20
+_LINKS: Final = frozenset(("of", "and", "the", "in", "for", "to"))
 _CLOSING: Final = ")]}"
 _TELLING: Final = 5  # letters and digits of a short form that is hardly short for anything else
 _TELLING_WITH_DIGIT: Final = 4
@@ -101,6 +104,25 @@ class Pairs:
             return None, start
         return self._pairs.get(key(surface, 1)), start
 
+    def meaning(self, name: str, place: int) -> str:
+        """Returns the key of the long form that a name has at a place, if the text plainly defines
+        the name, by initials or one word; it may have others elsewhere. Else an empty string.
+        """
+        plain = self._plain.get(_singular(name))
+        return key(_last(plain, place).long, 2) if plain else ""
+
+    @cached_property
+    def _plain(self) -> dict[str, list[_Definition]]:
+        """The plain definitions of short forms: by ``mass spectrometry`` of MS, and not by ``median
+        age, 67 years`` of MDS.
+        """
+        plain = {
+            short: list(filter(_is_plain, several))
+            for short, several in self._of_short.items()
+            if len(several) > 1
+        }
+        return {short: several for short, several in plain.items() if several}
+
     def _definition(self, places: Abbreviation) -> _Definition | None:
         short, long = (" ".join(self._text[start:end].split()) for start, end in places)
         return (
@@ -131,6 +153,14 @@ def is_distinctive(short: str) -> bool:
     """
     solid = [character for character in short if character.isalnum()]
     return len(solid) >= (_TELLING_WITH_DIGIT if any(map(str.isdigit, solid)) else _TELLING)
+
+
+def _is_plain(definition: _Definition) -> bool:
+    """True if a long form has the letters of its short form as initials, or is a plain word."""
+    words = re.findall(r"[^\W_]+", definition.long.lower())
+    letters = "".join(filter(str.isalnum, _singular(definition.short))).lower()
+    is_word = definition.long.isalpha() and definition.long[1:].islower()
+    return is_word or letters == "".join(word[0] for word in words if word not in _LINKS)
 
 
 def _singular(short: str) -> str:
