@@ -184,6 +184,53 @@ def test_documents_survive_a_file() -> None:
     assert copy._.fascicle.text == TEXTS[0]
 
 
+@pytest.mark.parametrize("keys", [("a", "b"), ("fascicle", "fascicle")])
+def test_two_components_keep_their_own_facts(tmp_path: Path, keys: tuple[str, str]) -> None:
+    nlp = spacy.blank("en")
+    for name, key, rows in (
+        ("a", keys[0], "name\ttype\tid\nlithium\tDrug\tX:1\ntremor\tSign\tX:2\n"),
+        (
+            "b:1",
+            keys[1],
+            "name\ttype\tid\ntremor\tSymptom\tHP:1\nrenal failure\tDisease\tX:9\n",
+        ),
+    ):
+        (tmp_path / f"{name[0]}.tsv").write_text(rows, encoding="utf-8")
+        config = {"model": str(tmp_path / f"{name[0]}.tsv"), "spans_key": key}
+        nlp.add_pipe("fascicle", name=name, config=config)
+    text = "Lithium can cause tremor and renal failure."
+    nlp.to_disk(tmp_path / "saved")
+    stored = DocBin(store_user_data=True, docs=[nlp(text)])
+    for doc in (
+        nlp(text),
+        nlp(nlp(text)),
+        *DocBin().from_bytes(stored.to_bytes()).get_docs(nlp.vocab),
+        *nlp.pipe([text], n_process=2),
+        spacy.load(tmp_path / "saved")(text),
+    ):
+        assert [
+            (span.text, span.label_, span._.fascicle_curies)
+            for key in dict.fromkeys(keys)
+            for span in doc.spans[key]
+        ] == [
+            ("Lithium", "Drug", ["X:1"]),
+            ("tremor", "Sign", ["X:2"]),
+            ("tremor", "Symptom", ["HP:1"]),
+            ("renal failure", "Disease", ["X:9"]),
+        ]
+        assert [(ent.label_, ent._.fascicle_curies) for ent in doc.ents] == [
+            ("Drug", ["X:1"]),
+            ("Sign", ["X:2"]),
+            ("Disease", ["X:9"]),
+        ]
+        assert [(mention.text, mention.type) for mention in doc._.fascicle] == [
+            ("Lithium", "Drug"),
+            ("tremor", "Sign"),
+            ("tremor", "Symptom"),
+            ("renal failure", "Disease"),
+        ]
+
+
 def test_a_saved_pipeline_is_loaded_and_answers_alike(tmp_path: Path) -> None:
     nlp = pipeline(only="Chemical")
     nlp.to_disk(tmp_path / "saved")

@@ -111,8 +111,14 @@ class _Component:
         return self.from_bytes((Path(path) / _FILE).read_bytes())
 
     def _mark(self, doc: Doc, document: Document) -> Doc:
-        spans = [(mention, _span(doc, mention, number)) for number, mention in enumerate(document)]
-        doc.spans[self._spans_key] = [span for _, span in spans]
+        spans = [
+            (mention, _span(doc, mention, f"{self.name}:{number}"))
+            for number, mention in enumerate(document)
+        ]
+        others = [  # of components with the same key
+            span for span in doc.spans.get(self._spans_key, ()) if _component(span) != self.name
+        ]
+        doc.spans[self._spans_key] = [*others, *(span for _, span in spans)]
         facts = [
             [
                 mention.score,
@@ -125,7 +131,10 @@ class _Component:
             ]
             for mention in document
         ]
-        doc.user_data[_NAME] = {"document": codec.encode(document).decode(), "spans": facts}
+        doc.user_data[_key(self.name)] = {
+            "document": codec.encode(document).decode(),
+            "spans": facts,
+        }
         if self._set_ents:
             best = [span for mention, span in sorted(spans, key=lambda pair: pair[0].rank)]
             earlier = list(doc.ents)
@@ -133,14 +142,13 @@ class _Component:
         return doc
 
 
-def _span(doc: Doc, mention: TextMention, number: int) -> Span:
-    """Returns the tokens of a mention; its number is the id of the span, for two mentions may
-    have the same tokens.
+def _span(doc: Doc, mention: TextMention, name: str) -> Span:
+    """Returns the tokens of a mention; the id of the span has its component and its number, for two
+    mentions may have the same tokens.
     """
     link = next((candidate for candidate in mention.links if candidate.tier != AMBIGUOUS), None)
     concept = "" if link is None else _NIL if link.nil else link_text(link)
     edges = (mention.start, mention.end)
-    name = f"{_NAME}:{number}"
     return doc.char_span(
         *edges, label=mention.type, kb_id=concept, span_id=name, alignment_mode="expand"
     )
@@ -158,15 +166,38 @@ def _disjoint(spans: list[Span]) -> list[Span]:
     return disjoint
 
 
+def _key(component: str) -> str:
+    """Returns the key of ``doc.user_data`` for a component."""
+    return _NAME if component == _NAME else f"{_NAME}:{component}"
+
+
+def _component(span: Span) -> str:
+    return span.id_.rpartition(":")[0]
+
+
 def _facts(span: Span) -> list[Any]:
-    name, _, number = span.id_.partition(":")
-    facts: list[Any] = span.doc.user_data.get(_NAME, {}).get("spans", []) if name == _NAME else []
+    number = span.id_.rpartition(":")[2]
+    facts: list[Any] = span.doc.user_data.get(_key(_component(span)), {}).get("spans", [])
     return facts[int(number)] if number.isdecimal() and int(number) < len(facts) else [None, [], {}]
 
 
 def _document(doc: Doc) -> Document | None:
-    record = doc.user_data.get(_NAME)
-    return None if record is None else codec.decode(record["document"])
+    """Returns the document with the mentions of all components."""
+    documents = [
+        codec.decode(record["document"])
+        for key, record in doc.user_data.items()
+        if key == _NAME or (isinstance(key, str) and key.startswith(f"{_NAME}:"))
+    ]
+    if len(documents) < 2:
+        return documents[0] if documents else None
+    mentions = {mention.key: mention for each in documents for mention in each.mentions}
+    relations, events, changes = (
+        tuple(dict.fromkeys(part for each in documents for part in getattr(each, name)))
+        for name in ("relations", "events", "changes")
+    )
+    return documents[0].having(
+        mentions=tuple(mentions.values()), relations=relations, events=events, changes=changes
+    )
 
 
 def create(
