@@ -338,3 +338,20 @@ def test_a_step_takes_own_names(cli: Callable[..., Any], place: Path) -> None:
     assert cli("run", "out/part-00000.jsonl", "--pipeline", "p", "-o", "again").code == 0
     again = documents_of("again")
     assert [one.mentions for one in again] == [one.mentions for one in found]
+
+
+def test_rows_that_replace_rows_of_another_file_are_said(
+    tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    for place in "ab":
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "n.csv").write_text(f"text\nlithium {place}\n", encoding="utf-8")
+    names = tmp_path / "names.tsv"
+    names.write_text("name\ttype\nlithium\tDrug\n", encoding="utf-8")
+    ran = cli(
+        "run", tmp_path / "a" / "n.csv", tmp_path / "b" / "n.csv", "--pipeline", names,
+        "-o", tmp_path / "out", "--update", "--workers", "1", "--input-format", "table",
+    )  # fmt: skip
+    assert ran.code == 0
+    assert "left out: 1 document replaced by the same rows of later files" in ran.err
+    assert "--field id=COLUMN" in ran.err

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -33,6 +34,16 @@ from fascicle.verbs.shared import (
 from fascicle.verbs.tasks.run import run as run_pipeline
 
 _QUARANTINED: Final = 3  # exit code
+_LEFT_OUT: Final = MappingProxyType(
+    {
+        "replaced": "replaced by later ones with the same id",
+        "withdrawn": "withdrawn by later inputs",
+        "repeated": "replaced by others of the same input with the same id; if they are different "
+        "documents, give each an id of its own",
+        "numbered": "replaced by the same rows of later files (ids such as rows:1); if the rows "
+        "are different documents, name a column with ids: --field id=COLUMN",
+    }
+)
 
 
 class Options(AllChoices, Beside, Strict, ReadingOptions):
@@ -116,6 +127,8 @@ def print_account(
     tally.say(verbose=verbose)
     for reason, count in totals.reasons.items():
         say(f"in quarantine at {reason}: {plural(count, 'document')}")
+    for reason, count in totals.left_out.items():
+        say(f"left out: {plural(count, 'document')} {_LEFT_OUT[reason]}")
     mentions = plural(sum(totals.mentions.values()), "mention")
     say(
         f"{plural(totals.documents, 'document')} in: {totals.done:,} done in {folder} with "

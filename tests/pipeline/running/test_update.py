@@ -288,6 +288,23 @@ def test_what_cannot_be_brought_up_to_date_is_refused(tmp_path: Path) -> None:
         here(paths, tmp_path / "out").do(update=True)
 
 
+def test_what_an_update_leaves_out_is_counted(tmp_path: Path) -> None:
+    paths = files(
+        tmp_path,
+        citation("1", "x") + citation("2", "x", 2) + citation("2", "x") + citation("4", "!raise x"),
+        citation("1", "x new") + citation("3", "x") + citation("3", "x again") + withdrawn(["2"]),
+        citation("5", "x") + withdrawn(["4"]),
+    )
+    out = tmp_path / "out"
+    here(paths[:1], out).do(update=True)
+    assert (out / "quarantine-00001.jsonl").exists()
+    totals = here(paths, out).do(update=True)
+    counts = {"repeated": 1, "replaced": 2, "withdrawn": 2}
+    assert totals.left_out == counts
+    assert json.loads((out / "report.json").read_bytes())["left_out"] == counts
+    assert not list(out.glob("quarantine-0*"))
+
+
 def test_workers_do_the_shards_of_an_update(tmp_path: Path) -> None:
     first = "".join(citation(str(number), f"x {number}") for number in range(30))
     paths = files(tmp_path, first, citation("2", "new xx") + withdrawn(["29"]))

@@ -5,7 +5,7 @@ files replaced.
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.files.remote import fetch_to_local, is_url, url_state
-from fascicle.core.files.source import STDIN, Source
+from fascicle.core.files.source import STDIN, Source, stem
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.files import IdSet, citation_version
 from fascicle.formats.report import FailedDocuments, ReadReport
@@ -38,7 +38,12 @@ from fascicle.pipeline.running.records import (
 from fascicle.settings.pipeline import Shards
 
 
-def replaced_documents(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...]]:
+def replaced_documents(
+    history: Callable[[], Iterable[Entry]],
+    *,
+    reasons: Counter[str] | None = None,
+    inputs: Sequence[str] = (),
+) -> dict[str, tuple[int, ...]]:
     """Returns the documents that are not in their latest version, or were withdrawn.
 
     A later input replaces the documents that it has again, and withdraws others; of several
@@ -48,20 +53,25 @@ def replaced_documents(history: Callable[[], Iterable[Entry]]) -> dict[str, tupl
 
     Args:
         history: gives all entries, in the order of the inputs; it is called twice.
+        reasons: counts the documents by reason, see `RunManifest`.
+        inputs: paths of all inputs.
 
     Returns:
         Shard -> places of documents, in order.
     """
-    identifiers = IdSet()
+    identifiers, reasons = IdSet(), Counter() if reasons is None else reasons
     again = {identifier for entry in history() for identifier in _current_ids(entry, identifiers)}
     now: dict[str, DocumentState] = {}
     places: defaultdict[str, list[int]] = defaultdict(list)
     for entry in history():
         gone = [now.pop(identifier) for identifier in entry.withdrawn if identifier in now]
+        reasons["withdrawn"] += len(gone)
         for identifier, state in entry.documents():
             if identifier not in again:
                 continue
             old = now.get(identifier)
+            if old is not None:
+                reasons[_reason(identifier, old, state, inputs)] += 1
             if old is not None and state[:2] < old[:2]:
                 gone.append(state)
                 continue
@@ -70,6 +80,16 @@ def replaced_documents(history: Callable[[], Iterable[Entry]]) -> dict[str, tupl
         for state in gone:
             places[state.shard].append(state.place)
     return {shard: tuple(sorted(places)) for shard, places in places.items()}
+
+
+def _reason(
+    identifier: str, old: DocumentState, state: DocumentState, inputs: Sequence[str]
+) -> str:
+    if old[:2] == state[:2]:
+        return "repeated"
+    name, _, number = identifier.rpartition(":")
+    is_row = number.isdecimal() and bool(inputs) and name == stem(inputs[state.input])
+    return "numbered" if is_row else "replaced"
 
 
 def _current_ids(entry: Entry, earlier: IdSet) -> Iterator[str]:
@@ -320,7 +340,12 @@ def extend_manifest(
         before = islice(folder.quarantine(UNREAD), manifest.unread) if manifest.unread else ()
         folder.write_quarantine(UNREAD, [*before, *map(_record, unread)])
     plans = manifest.plans + 1
-    left_out = replaced_documents(lambda: folder.history(plans)) if latest else {}
+    reasons = Counter[str]()
+    left_out = (
+        replaced_documents(lambda: folder.history(plans), reasons=reasons, inputs=inputs)
+        if latest
+        else {}
+    )
     return replace(
         manifest,
         unread=manifest.unread + len(unread),
@@ -330,6 +355,7 @@ def extend_manifest(
         ),
         inputs=len(inputs),
         plans=plans,
+        left_out=dict(sorted((+reasons).items())),
     )
 
 

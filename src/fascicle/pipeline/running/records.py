@@ -131,6 +131,9 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
         shards: in order.
         inputs: how many there are.
         plans: how often inputs were planned: once, and once for each update.
+        left_out: documents that do not count, by reason: ``"replaced"``, ``"withdrawn"``,
+            ``"repeated"`` (their id was in one input twice) or ``"numbered"`` (replaced, and the id
+            is a row number).
     """
 
     fascicle_run: int = SCHEMA
@@ -145,6 +148,7 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     shards: tuple[Shard, ...]
     inputs: int = 0
     plans: int = 0
+    left_out: dict[str, int] = {}
 
     @property
     def documents(self) -> int:

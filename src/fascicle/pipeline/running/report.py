@@ -257,6 +257,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
             `fascicle.pipeline.running.report.Distinct`.
         origins: of the links: packs, and the dates of their vocabularies.
         parts: files, in order.
+        left_out: documents that an update replaced or withdrew, see `RunManifest`.
     """
 
     documents: int
@@ -277,6 +278,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     concepts: dict[str, int]
     origins: tuple[str, ...]
     parts: tuple[str, ...]
+    left_out: dict[str, int] = {}
 
 
 def _reasons(folder: RunFolder, manifest: RunManifest) -> Counter[str]:
@@ -320,6 +322,7 @@ def sum_markers(folder: RunFolder, manifest: RunManifest, markers: Iterable[Shar
         suspects=tuple(suspects(small[: len(manifest.shards)])),
         origins=merge_origins(origin for marker in small for origin in marker.origins),
         parts=tuple(marker.part.name for marker in small),
+        left_out=manifest.left_out,
         **lists.totals(),
     )
 
@@ -439,6 +442,7 @@ def _tables(totals: Totals) -> Iterable[tuple[str, Sequence[str], Iterable[Seque
         ("Seconds by step", ("step", "seconds"), totals.steps.items()),
         ("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
         ("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
+        ("Left out by the update", ("reason", "documents"), totals.left_out.items()),
         ("Lost in the output format", ("what", "number"), totals.losses.items()),
         ("Notes about documents", ("kind", "code", "first", "number"), _notes(totals)),
         (

@@ -280,11 +280,13 @@ class ShardWorker:
                 f"shard {shard.name}: {marker.done} done and {len(records)} quarantined of "
                 f"{shard.count}"
             )
+        quarantine = f"quarantine-{shard.name}.jsonl"
         if records:
-            quarantine = f"quarantine-{shard.name}.jsonl"
             self.folder.write_quarantine(quarantine, records)
             marker = msgspec.structs.replace(marker, quarantine=self.folder.facts(quarantine))
         self.folder.write_json(f"done-{shard.name}.json", marker)
+        if shard.left_out and not records:
+            self.folder.place.remove([quarantine])  # from before the update
         return marker
 
     def _record(
