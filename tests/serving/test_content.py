@@ -4,10 +4,12 @@ takes.
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fascicle.serving.content import plain_name
+from fascicle.formats.catalogue import FORMATS
+from fascicle.serving.content import format_suffix, plain_name
 
 NAME_MAX = 255  # bytes, of the usual file systems
 LETTERS = st.characters(exclude_categories=["Cs"])
@@ -24,6 +26,18 @@ def test_a_name_fits_into_a_file_system(name: str) -> None:
     assert 0 < len(f"input-{found}".encode()) <= NAME_MAX
     assert "/" not in found
     assert not found.startswith((".", "-"))
+
+
+@pytest.mark.parametrize(
+    "name", ["a (1).txt", "x0.txt", "हिन्दी.txt", "Müller & Co, 2020+.csv", "e\u0301.txt"]
+)
+def test_a_name_without_danger_stays(name: str) -> None:
+    assert plain_name(name) == name
+
+
+@pytest.mark.parametrize(("name", "suffix"), [("parquet", ".parquet"), ("brat", ".zip")])
+def test_a_suffix_is_that_of_the_content(name: str, suffix: str) -> None:
+    assert format_suffix(FORMATS[name]) == suffix
 
 
 @given(st.text(LETTERS, max_size=400), st.sampled_from([".txt", ".bioc.xml", ".jsonl.gz"]))

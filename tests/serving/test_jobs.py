@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from standing import Poison, Standing, standing
@@ -84,6 +85,14 @@ def test_a_file_that_cannot_be_read_fails_its_job(
     assert found["status"] == "failed"
     assert told in found["problem"]
     assert "/tmp" not in found["problem"]
+
+
+@pytest.mark.parametrize("name", ["x0", "a (1)"])
+def test_the_ids_of_a_job_are_those_of_a_run(served: Standing, name: str) -> None:
+    reply = served.ask("POST", f"/v1/jobs?name={quote(name)}.txt", b"Aspirin.", BYTES)
+    assert ended(served, reply.json["id"])["status"] == "done"
+    content = served.ask("GET", f"/v1/jobs/{reply.json['id']}/result").content
+    assert codec.decode(content).id == name
 
 
 def test_a_long_name_in_any_script_is_taken(served: Standing) -> None:

@@ -348,17 +348,20 @@ MEDIA_TYPES: Final = MappingProxyType(
         "text/x-pubtator": "pubtator",
     }
 )
-_PLAIN: Final = re.compile(r"[^\w.-]+")
-# bytes of a name: file systems take 255, and "input-" or the like comes before it
+# controls, signs that turn or hide others, and signs that some file systems do not take
+_PLAIN: Final = re.compile(
+    '[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff<>:"|?*]+'
+)
+# bytes of a name: file systems take 255, and more may come before or behind it
 _LONGEST: Final = 200
 
 
 def plain_name(path: str) -> str:
     """Returns a safe file name from the end of a given name: no path, no option and no hidden
-    file.
+    file; the ids of documents are made from it, so that other signs stay.
     """
     plain = _PLAIN.sub("_", path.replace("\\", "/").rpartition("/")[2])
-    return plain.encode()[-_LONGEST:].decode(errors="ignore").lstrip(".-") or "file"
+    return plain.encode()[-_LONGEST:].decode(errors="ignore").lstrip(" .-") or "file"
 
 
 def find_writable(name: str) -> Format:
@@ -401,5 +404,5 @@ def _format_named(name: str) -> Format:
 
 
 def format_suffix(form: Format) -> str:
-    """Returns the suffix of a file in a format; a format of several files is written as one zip."""
-    return ".zip" if form.many else form.suffixes[0]
+    """Returns the suffix of a file in a format; brat files are written as one zip."""
+    return form.suffixes[0]

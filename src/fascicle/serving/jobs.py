@@ -191,6 +191,7 @@ class Jobs:
                 )
             self._drop_old(who, source)
             self._place(new.id).mkdir(mode=0o700)
+            self.path_of(new).parent.mkdir(exist_ok=True)
             self._known[new.id] = new
         return new
 

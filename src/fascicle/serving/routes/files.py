@@ -160,7 +160,8 @@ async def submit(request: Request, service: Service) -> Response:
         )
     new = service.jobs.open(
         pipeline=pipeline,
-        file=f"input-{plain_name(params['name'])}",
+        # a folder of its own, for the name of the file is an id of documents
+        file=f"input/{plain_name(params['name'])}",
         reading=check_readable(params.get("input_format", "auto")),
         format=find_writable(params.get("format", "jsonl")).name,
         who=request.state.who.name,
