@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from fascicle.core import codec
-from fascicle.core.document import Document, Link, Mention
+from fascicle.core.document import Document, Link, Mention, to_document
 from fascicle.errors import FormatError
 
 DOCUMENT = Document(
@@ -104,3 +105,17 @@ def test_what_a_later_release_would_add_to_a_part_is_not_lost_in_silence(
 ) -> None:
     with pytest.raises(FormatError, match="more"):
         codec.decode(json.dumps({"fascicle": 3, "id": "a", "text": "asthma", **part}))
+
+
+def test_scalars_of_numpy_are_written() -> None:
+    mention = Mention(((np.int64(0), np.int64(1)),), np.str_("T"), score=np.float64(0.5))
+    document = Document(
+        id=np.str_("a"), text=np.str_("bb"), mentions=(mention,), meta={"k": np.str_("v")}
+    )
+    assert (type(document.id), type(document.text)) == (str, str)
+    plain = Document(
+        id="a", text="bb", mentions=(Mention(((0, 1),), "T", score=0.5),), meta={"k": "v"}
+    )
+    assert codec.decode(codec.encode(document)) == plain
+    (text,) = np.array(["lithium"])
+    assert json.loads(json.dumps(to_document(text, 1).to_dict()))["text"] == "lithium"

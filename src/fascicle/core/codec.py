@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -75,7 +76,14 @@ class GivenDocument(DocumentRecord, kw_only=True, omit_defaults=True, forbid_unk
     fascicle: int = _SCHEMA
 
 
-_ENCODER = msgspec.json.Encoder()
+def _plain(value: Any) -> Any:
+    """Returns a scalar of numpy as one of Python."""
+    if not hasattr(value, "item"):
+        raise TypeError(f"a document cannot hold {type(value).__name__}")
+    return value.item()
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 _DECODER = msgspec.json.Decoder(DocumentRecord)
 _GIVEN = msgspec.json.Decoder(GivenDocument)
 _VERSION = msgspec.json.Decoder(_Version)

@@ -231,6 +231,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         """Checks every offset, and puts the mentions into canonical order."""
+        for name in ("id", "text"):  # of numpy, which cannot be written
+            if type(value := getattr(self, name)) is not str and isinstance(value, str):
+                msgspec.structs.force_setattr(self, name, str(value))
         self._check(self.__struct_fields__)
 
     def having(self, **parts: Any) -> Document:
