@@ -12,7 +12,9 @@ from fascicle.errors import RecipeError, UsageError
 from fascicle.formats import read, write
 from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
 from fascicle.formats.detection import detect
-from fascicle.formats.requests import ReadRequest, distinct_files, read_file, resolve_inputs
+from fascicle.formats.report import ReadReport
+from fascicle.formats.requests import ReadRequest, read_all_documents, read_file, resolve_inputs
+from fascicle.formats.sources import distinct_files, notes_on
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part, reading_of_part
 
@@ -141,3 +143,21 @@ def test_a_setting_that_does_not_fit_is_an_error_of_the_recipe(
     with pytest.raises(RecipeError, match=words) as caught:
         read_part(corpus, "train")
     assert "corpus" in str(caught.value)
+
+
+def test_ids_are_counted_once_over_all_inputs(tmp_path: Path) -> None:
+    paths = [str(tmp_path / f"{name}.jsonl") for name in "ab"]
+    for path in paths:
+        Path(path).write_text('{"id": "x", "text": "a"}\n{"id": "x", "text": "b"}\n')
+    found = list(read_all_documents(paths, ReadRequest(), report=ReadReport()))
+    assert [document.id for document in found] == ["x", "x#2", "x#3", "x#4"]
+    assert found == list(read(paths))
+    assert [len(document.events) for document in found] == [0, 1, 1, 1]
+
+
+def test_a_file_that_is_named_twice_is_a_note(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    resolved = resolve_inputs([str(tmp_path / "a.txt"), str(tmp_path)], (), ReadRequest())
+    assert len(resolved.inputs) == 1
+    (note,) = notes_on(resolved.places)
+    assert note.startswith("1 input left out: the same file")

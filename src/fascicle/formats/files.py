@@ -89,7 +89,8 @@ def read(
     """Streams the documents of one or several files; their ids are unique.
 
     A second document with an id becomes ``id#2`` and so on: the id of the source is kept in
-    ``meta["original-id"]``, and an event with the code ``duplicate-id`` reports it.
+    ``meta["original-id"]``, and an event with the code ``duplicate-id`` reports it. A file that is
+    named twice is read twice, but by the commands once.
 
     Args:
         paths: files, gzip or not; ``"-"`` is standard input; a folder stands for its ``*.txt``

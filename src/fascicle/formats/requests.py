@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,6 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.files.encodings import AUTO
-from fascicle.core.files.remote import is_url
 from fascicle.core.files.source import STDIN, suffix
 from fascicle.core.files.tree import is_unicode
 from fascicle.core.wording import plural
@@ -22,7 +20,7 @@ from fascicle.formats.catalogue import canonical_name, format_named, plugged_by_
 from fascicle.formats.files import make_sources, unique_ids
 from fascicle.formats.files import stream_sources as documents_in
 from fascicle.formats.report import ReadReport
-from fascicle.formats.sources import InputFiles, find_places, unread_tables
+from fascicle.formats.sources import InputFiles, distinct_files, find_places, unread_tables
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
@@ -226,14 +224,6 @@ def resolve_inputs(
     )
 
 
-def distinct_files(paths: Iterable[str]) -> list[str]:
-    """Returns each file once, as it was named first; links are files of their own."""
-    files: dict[str, str] = {}
-    for path in paths:
-        files.setdefault(path if path == STDIN or is_url(path) else os.path.abspath(path), path)  # noqa: PTH100
-    return list(files.values())
-
-
 def places_to_read(files: Sequence[str], request: ReadRequest) -> list[InputFiles]:
     """Looks up the places for files and folders.
 
@@ -301,7 +291,7 @@ def read_inputs(
             after an error.
         are_unique: whether ids are made unique, see ``formats.files.stream_sources``.
     """
-    pairs = _stream(inputs, request, report, are_unique=are_unique)
+    pairs = _stream(inputs, request, report)
     if not are_unique:
         return pairs
     names: list[str] = []
@@ -331,12 +321,12 @@ def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator
 
 
 def _stream(
-    inputs: Iterable[Input], request: ReadRequest, report: ReadReport, *, are_unique: bool
+    inputs: Iterable[Input], request: ReadRequest, report: ReadReport
 ) -> Iterator[tuple[str, Document]]:
     for input_ in inputs:
         count = 0
         try:
-            for document in _read_input(input_, request, report, are_unique=are_unique):
+            for document in _read_input(input_, request, report):
                 count += 1
                 yield input_.name, document
         except (InputError, OSError) as error:
@@ -348,11 +338,10 @@ def _stream(
             report.aside.add(InputError(f"{error}{rest}"))
 
 
-def _read_input(
-    input_: Input, request: ReadRequest, report: ReadReport, *, are_unique: bool
-) -> Iterator[Document]:
+def _read_input(input_: Input, request: ReadRequest, report: ReadReport) -> Iterator[Document]:
     if input_.text is None:
-        return read_file(input_.name, request, report=report, are_unique=are_unique)
+        # ids are counted over all inputs
+        return read_file(input_.name, request, report=report, are_unique=False)
     try:
         return iter((Document(id=input_.name, text=input_.text),))
     except ValueError as error:

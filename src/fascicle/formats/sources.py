@@ -5,6 +5,7 @@ content.
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from fascicle.core.files.remote import is_url
 from fascicle.core.files.source import STDIN, suffix
 from fascicle.core.files.tree import (
     has_suffix_below,
@@ -142,10 +144,31 @@ def _ending(entry: Path) -> str:
     return "".join(entry.suffixes[-2:] if entry.suffix.lower() == ".gz" else entry.suffixes[-1:])
 
 
-def notes_on(places: Sequence[InputFiles], *, format: str = "auto") -> Iterator[str]:  # noqa: A002
-    """Yields messages about what folders hold and nobody reads: beside texts, and corpora beside
-    brat files.
+def distinct_files(paths: Iterable[str]) -> list[str]:
+    """Returns each file once, as it was named first; links are files of their own."""
+    files: dict[str, str] = {}
+    for path in paths:
+        files.setdefault(path if path == STDIN or is_url(path) else os.path.abspath(path), path)  # noqa: PTH100
+    return list(files.values())
+
+
+def notes_on(
+    places: Sequence[InputFiles],
+    *,
+    format: str = "auto",  # noqa: A002
+    others: Sequence[str] = (),
+) -> Iterator[str]:
+    """Yields messages about what is not read: files a second time, and what folders hold beside
+    texts, or beside brat files.
+
+    Args:
+        places: files and folders.
+        format: of the files.
+        others: paths that are no folders.
     """
+    paths = [*others, *(path for place in places for path in place.sources)]
+    if count := len(paths) - len(distinct_files(paths)):
+        yield f"{plural(count, 'input')} left out: the same file is named before, and is read once"
     for name, table in unread_tables(places, format=format).items():
         yield table_unread(name, table)
     for folder in dict.fromkeys(Path(place.path) for place in places if place.is_texts):
@@ -166,7 +189,8 @@ def notes_on(places: Sequence[InputFiles], *, format: str = "auto") -> Iterator[
 def left_out_notes(files: Sequence[str], *, format: str = "auto") -> Iterator[str]:  # noqa: A002
     """Works like `notes_on`, for files and folders that may not exist."""
     folders = [file for file in files if file != STDIN and Path(file).is_dir()]
-    return notes_on(find_places(folders, format=format), format=format)
+    others = [file for file in files if file not in folders]
+    return notes_on(find_places(folders, format=format), format=format, others=others)
 
 
 def _count_left_out(folder: Path) -> int:

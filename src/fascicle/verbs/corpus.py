@@ -10,7 +10,7 @@ from fascicle.formats.account import Account
 from fascicle.formats.outputs import STDOUT, write_documents
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import Input, ReadRequest, places_to_read, read_inputs
-from fascicle.formats.sources import notes_on
+from fascicle.formats.sources import distinct_files, notes_on
 from fascicle.formats.stats import corpus_stats, format_table
 from fascicle.pipeline.running.parts import expand_runs
 from fascicle.verbs import corpus_check, shared
@@ -135,7 +135,8 @@ def _run_convert(args: Convert) -> int:
 def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
     places = places_to_read(files, request)
     say_notes(notes_on(places, format=request.format))
-    inputs = [Input(name=source) for place in places for source in place.sources]
+    sources = distinct_files(source for place in places for source in place.sources)
+    inputs = [Input(name=source) for source in sources]
     yield from account.counted(
         document for _, document in read_inputs(inputs, request, report=account.reading)
     )

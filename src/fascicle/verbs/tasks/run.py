@@ -15,7 +15,8 @@ from fascicle.core.files.apart import Inputs
 from fascicle.core.files.remote import is_url
 from fascicle.core.files.remote import list_url as listed_url
 from fascicle.errors import UsageError
-from fascicle.formats.requests import ReadRequest, distinct_files, resolve_inputs
+from fascicle.formats.requests import ReadRequest, resolve_inputs
+from fascicle.formats.sources import distinct_files
 from fascicle.formats.tables import TableOptions
 from fascicle.loading import DEFAULT_MODEL
 from fascicle.pipeline.loading import PipelineOpener
