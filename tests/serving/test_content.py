@@ -7,9 +7,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from starlette.requests import Request
 
 from fascicle.formats.catalogue import FORMATS
-from fascicle.serving.content import format_suffix, plain_name
+from fascicle.serving.content import format_suffix, media_type, plain_name
 
 NAME_MAX = 255  # bytes, of the usual file systems
 LETTERS = st.characters(exclude_categories=["Cs"])
@@ -33,6 +34,21 @@ def test_a_name_fits_into_a_file_system(name: str) -> None:
 )
 def test_a_name_without_danger_stays(name: str) -> None:
     assert plain_name(name) == name
+
+
+@pytest.mark.parametrize(
+    ("accepted", "wanted"),
+    [
+        ("application/json;q=0, */*", "text/x-pubtator"),
+        ("*/*, application/*;q=0", "text/x-pubtator"),
+        ("application/json, */*;q=0", "application/json"),
+        ("application/*, */*;q=0", "application/json"),
+        ("text/*;q=0.5, application/json;q=0.1", "text/x-pubtator"),
+    ],
+)
+def test_a_media_type_that_is_refused_is_not_answered(accepted: str, wanted: str) -> None:
+    request = Request({"type": "http", "headers": [(b"accept", accepted.encode())]})
+    assert media_type(request, ("application/json", "text/x-pubtator")) == wanted
 
 
 @pytest.mark.parametrize(("name", "suffix"), [("parquet", ".parquet"), ("brat", ".zip")])

@@ -312,9 +312,13 @@ def media_type(request: Request, offered: Sequence[str]) -> str:
     accepted = request.headers.get("accept", "").lower()
     if not accepted.strip():
         return offered[0]
-    for weight, name in sorted(map(_weighted, accepted.split(",")), key=lambda offer: -offer[0]):
+    ranges = sorted(map(_weighted, accepted.split(",")), key=lambda offer: -offer[0])
+    refused = {name for weight, name in ranges if not weight > 0}
+    for name in (name for weight, name in ranges if weight > 0):
         for offer in offered:
-            if weight > 0 and name in (offer, "*/*", f"{offer.partition('/')[0]}/*"):
+            fitting = (offer, f"{offer.partition('/')[0]}/*", "*/*")
+            # a range does not count for what a narrower one refuses
+            if name in fitting and refused.isdisjoint(fitting[: fitting.index(name)]):
                 return offer
     raise ProblemError(
         406, f"this route answers as {', '.join(offered)}, and the request takes none of them"

@@ -202,7 +202,7 @@ async def read_file(
 
 
 async def write_file(
-    service: Service, documents: Sequence[msgspec.Raw], form: Format
+    service: Service, documents: Sequence[msgspec.Raw], form: Format, *, keep_going: bool = False
 ) -> tuple[bytes, str]:
     """Writes documents to a file in a worker; returns its content and the losses.
 
@@ -210,16 +210,19 @@ async def write_file(
         service: with the worker.
         documents: as `fascicle.core.codec` writes them.
         form: a format.
+        keep_going: leave out and count the documents that the format cannot hold.
 
     Returns:
         The content, and what the format cannot hold, such as ``"scores=3, link-names=2"``.
 
     Raises:
-        ProblemError: the format cannot hold a document at all.
+        ProblemError: the format cannot hold a document at all, or with ``keep_going`` none of them.
     """
     async with folder_for_files() as folder:
         path = folder / f"documents{format_suffix(form)}"
-        order = WriteFile(documents=tuple(documents), format=form.name, path=str(path))
+        order = WriteFile(
+            documents=tuple(documents), format=form.name, path=str(path), keep_going=keep_going
+        )
         answer = await _run_task(
             service,
             Task(order=order, characters=sum(len(bytes(document)) for document in documents)),

@@ -191,6 +191,9 @@ def test_gold_stands_alone_or_beside_the_models() -> None:
         "names",
     }
     assert gold_document(found).meta["curated by"] == "Ada"
+    reopened = Step(number=9, who="Rita", at="2026-02-01T00:00:00+00:00", finished=False)
+    again = apply_steps(found.document, (*found.steps, reopened))
+    assert gold_document(again).meta == gold_document(found).meta
 
 
 def test_relations_follow_mentions_that_become_gold() -> None:

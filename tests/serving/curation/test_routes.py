@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +206,24 @@ def test_tasks_of_label_studio_come_back_as_decisions(curated: Standing) -> None
     reply = curated.ask("POST", f"/v1/curation/import{query}", content, kind)
     assert (reply.json["documents"], reply.json["decisions"]) == (1, 3), reply.content
     assert curated.ask("POST", f"/v1/curation/import{query}", content, kind).json["decisions"] == 0
+
+
+def test_gold_that_a_format_cannot_hold_is_left_out_and_counted(curated: Standing) -> None:
+    def gold(form: str) -> Reply:
+        return curated.ask("GET", f"/v1/curation/export?format={form}")
+
+    added(curated, "blank")
+    added(curated, "whole")
+    mention = {"spans": [[0, 7]], "type": "Odd type"}
+    step(curated, "blank", 1, edits=[{"item": "added-1", "after": mention}])
+    reply = gold("brat")
+    assert reply.status == 200
+    assert "documents=1" in reply.headers["fascicle-losses"]
+    names = zipfile.ZipFile(BytesIO(reply.content)).namelist()
+    assert "whole.txt" in names
+    assert "blank.txt" not in names
+    assert "documents=" not in gold("jsonl").headers["fascicle-losses"]
+    step(curated, "blank", 2, edits=[{"item": "added-1", "after": None}])
 
 
 @pytest.mark.parametrize(

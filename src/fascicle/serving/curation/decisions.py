@@ -451,7 +451,7 @@ def gold_document(decided: Decided, *, beside: bool = False) -> Document:
     predicted = (
         tuple(mention for mention in document.mentions if mention.source != GOLD) if beside else ()
     )
-    steps = [step for step in decided.steps if step.remark is None]
+    steps = [step for step in decided.steps if step.edits or step.finished]
     who = sorted({step.who for step in steps})
     meta = {
         **document.meta,

@@ -258,9 +258,8 @@ async def _gold_answer(
 ) -> Response:
     form = find_writable(name)
     gold = [gold_document(each, beside=what == "tasks") for each in decided]
-    content, losses = await write_file(
-        service, [msgspec.Raw(codec.encode(document)) for document in gold], form
-    )
+    raw = [msgspec.Raw(codec.encode(document)) for document in gold]
+    content, losses = await write_file(service, raw, form, keep_going=True)
     return file_answer(
         content, f"{what}{format_suffix(form)}", ", ".join(filter(None, (remarks, losses)))
     )
