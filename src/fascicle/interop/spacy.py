@@ -172,7 +172,7 @@ def _key(component: str) -> str:
 
 
 def _component(span: Span) -> str:
-    return span.id_.rpartition(":")[0]
+    return str(span.id_.rpartition(":")[0])
 
 
 def _facts(span: Span) -> list[Any]:
