@@ -154,7 +154,7 @@ def test_what_is_kept_and_how_the_numbers_change() -> None:
     assert isinstance(fitted.calibration.curve, TemperatureCurve)
     assert (fitted.calibration.wanted, fitted.calibration.chosen_on) == ("recall 1", "h")
     assert [(s.name, s.mentions) for s in fitted.stages] == [
-        ("as it is", 4),
+        ("uncalibrated", 4),
         ("temperature", 4),
         ("kept for recall 1", 3),
     ]

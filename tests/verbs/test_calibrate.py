@@ -5,6 +5,7 @@ copied by an export.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -291,6 +292,40 @@ def test_mentions_of_other_types_are_not_fitted_on(
     assert every["mentions"] == len(said)
     assert one["mentions"] == sum(mention.type == types[0] for mention in said) < len(said)
     assert one["recall"] == pytest.approx(1.0)  # all gold here is what the model says
+
+
+def test_types_that_a_model_keeps_apart_count_only_where_the_gold_has_them(
+    cli: Cli, model: Path, dev: Path, tmp_path: Path
+) -> None:
+    apart = Path(shutil.copytree(model, tmp_path / "apart"))
+    described = json.loads((apart / "model.json").read_text(encoding="utf-8"))
+    hidden, *rest = described["types"]
+    described["decision"]["apart"] = [hidden]
+    (apart / "model.json").write_text(json.dumps(described), encoding="utf-8")
+    other = tmp_path / "other.tsv"
+    bare = [
+        msgspec.structs.replace(d, mentions=tuple(m for m in d.mentions if m.type != hidden))
+        for d in documents(dev)
+    ]
+    write(other, bare, format="conll")
+    said = [m.type for patch in load(model).predict(documents(dev)) for m in patch.add]
+    assert 0 < said.count(hidden) < len(said)
+    options = ("--json", "--method", "none", "--f1", "--abbreviations")
+    stages, merits = [], []
+    for number, gold in enumerate((dev, other)):
+        result = calibrate(cli, apart, gold, tmp_path / str(number), *options)
+        assert result.code == 0, result
+        value = json.loads(result.out)
+        stages.append(value["stages"][0])
+        merits.append(value["abbreviations"]["dev_f1_without"])
+    every, shown = stages
+    assert every["mentions"] == len(said)
+    assert shown["mentions"] == len(said) - said.count(hidden)
+    assert shown["name"] == "uncalibrated"
+    types = [option for kind in rest for option in ("--type", kind)]
+    alone = json.loads(calibrate(cli, apart, other, tmp_path / "alone", *options, *types).out)
+    assert alone["stages"][0] == shown
+    assert alone["abbreviations"]["dev_f1_without"] == merits[1]
 
 
 def test_a_type_that_the_model_lacks_is_refused(

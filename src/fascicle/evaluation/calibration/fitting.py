@@ -244,7 +244,7 @@ class FittedCalibration:
 
     Attributes:
         calibration: for the decision of the model.
-        stages: as the model is, then after each step.
+        stages: before the calibration, then after each step.
         notes: what else to know, as sentences.
     """
 
@@ -311,7 +311,7 @@ def fit_calibration(
         chosen_on=chosen_on,
     )
     changed = replace(data, scores=calibrate_scores(data.scores, fitted))
-    stages = [_stage("as it is", data)]
+    stages = [_stage("uncalibrated", data)]
     if fitted.curve is not None:
         stages.append(_stage(method, changed))
         if method == "isotonic" and len(data.scores) < FEW:

@@ -296,7 +296,7 @@ class _Fitting:
     def scores(self, settings: CalibrateSettings, types: Sequence[str]) -> FittedCalibration:
         """Fits a curve and thresholds."""
         return fit_calibration(
-            judged(layers(self.documents), self.wanted.among(self.found)),
+            judged(layers(self.documents), self._scored(self.found)),
             method=settings.method,
             target=settings.target,
             types=types if settings.per_type else (),
@@ -316,11 +316,22 @@ class _Fitting:
         }
 
         def merit(changed: Found) -> float:
-            return score(gold, self.wanted.among(changed)).micro.f1
+            return score(gold, self._scored(changed)).micro.f1
 
         return fit_rules(
             self.documents, mentions_of, merit=merit, chosen_on=self.chosen_on, apart=self.apart
         )
+
+    def _scored(self, mentions: Found) -> Found:
+        """Returns the mentions that count: of the scored types, and of those that the model keeps
+        apart only if the gold has them, because they are not given out.
+        """
+        in_gold = {mention.type for document in self.documents for mention in document.layer(GOLD)}
+        hidden = {*self.apart} - in_gold
+        return {
+            identifier: tuple(mention for mention in own if mention.type not in hidden)
+            for identifier, own in self.wanted.among(mentions).items()
+        }
 
 
 def _rescore(
