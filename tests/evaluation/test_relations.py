@@ -10,7 +10,7 @@ from tests.formats.test_made_relations import made
 
 from fascicle.core.document import Document, Mention, MentionKey, Relation
 from fascicle.errors import InputError
-from fascicle.evaluation.scoring.relations import score_relations
+from fascicle.evaluation.scoring.relations import compared_relations, score_relations
 from fascicle.evaluation.uncertainty.intervals import (
     bootstrap_difference,
     bootstrap_f1,
@@ -230,6 +230,27 @@ def test_only_relations_of_the_system_are_its_predictions() -> None:
     with pytest.raises(InputError, match="other, sys; choose"):
         score_relations([gold], [both])
     assert score_relations([gold], [both], source="gold").counts.tp == 1
+
+
+@pytest.mark.parametrize("source", ["", "sys"])
+def test_concepts_that_a_model_relates_are_its_predictions(source: str) -> None:
+    """Its file has no gold mentions; beside them, only relations with a score are of a model."""
+    facts = (("entity1", "D1"), ("entity2", "D2"))
+    stated, scored = (
+        Relation(type="CID", attributes=attributes)
+        for attributes in (facts, (*facts, ("score", "1")))
+    )
+    gold = said_of(stated, mentions=(ASPIRIN,))
+    for relation_, mentions, right in (
+        (stated, (SYSTEM,), 1),
+        (scored, (SYSTEM,), 1),
+        (scored, (ASPIRIN, SYSTEM), 1),
+        (stated, (ASPIRIN, SYSTEM), 0),
+    ):
+        predicted = said_of(relation_, mentions=mentions)
+        assert score_relations([gold], [predicted], source=source).counts.tp == right
+        (sides,) = compared_relations([gold], [predicted], source=source).values()
+        assert len(sides[1]) == right
 
 
 def test_concepts_of_bc5cdr_and_pubtator_are_the_same() -> None:

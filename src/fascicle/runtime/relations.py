@@ -17,6 +17,7 @@ from fascicle.settings.recipes.relations import RelationLabel, RelationManifest
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.text.relations import (
+    SCORE,
     MentionPairs,
     PairPassage,
     cut_passages,
@@ -27,7 +28,6 @@ from fascicle.text.segment import all_sentences, segmenter
 from fascicle.text.windows import Batch
 
 LOGITS: Final = "logits"
-SCORE: Final = "score"  # attribute of a relation: its probability
 _STEP: Final = "relate"
 
 

@@ -10,7 +10,7 @@ of a relation between concepts are their identifiers, in any order.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from fascicle.core.document import GOLD, Document, Relation
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.inputs import only_source
 from fascicle.evaluation.scoring.scores import Counts, Scores, check_documents, scores_of
-from fascicle.text.relations import CONCEPTS
+from fascicle.text.relations import CONCEPTS, SCORE
 
 
 def score_relations(
@@ -37,7 +37,8 @@ def score_relations(
         gold: documents with gold relations.
         predicted: the same documents with those of a system.
         source: of the mentions of the system; needed if there are several. Relations between
-            concepts are of the source ``gold``.
+            concepts have none: those of ``predicted`` are of the system, but beside gold mentions
+            only if they have a score.
         ends_only: compare the ends, and no types; the scores then have no types.
         attributes: names of those that must be the same, too.
         allow_missing: documents that the system lacks count as without relations.
@@ -109,27 +110,36 @@ def _sides(
 
 
 def _source(documents: Iterable[Document]) -> str:
-    sources = {mention.source for document in documents for mention in document.mentions}
+    sources = _sources(documents)
     return GOLD if sources <= {GOLD} else only_source(sources)
 
 
+def _sources(documents: Iterable[Document]) -> set[str]:
+    return {mention.source for document in documents for mention in document.mentions}
+
+
 def _identities(
-    documents: Iterable[Document], identify: Callable[[Relation], ComparedRelation], *, source: str
+    documents: Sequence[Document], identify: Callable[[Relation], ComparedRelation], *, source: str
 ) -> _Side:
     """Returns document id -> its relations of a source as they are compared."""
     relations: _Side = {}
+    is_own = partial(_is_of, source=source, sources=_sources(documents))
     for document in documents:
         if document.id in relations:
             raise InputError(
                 f"the document id {document.id!r} occurs twice; give each document an id of its own"
             )
-        own = [item for item in document.relations if _is_of(item, source)]
-        relations[document.id] = list(map(identify, own))
+        relations[document.id] = list(map(identify, filter(is_own, document.relations)))
     return relations
 
 
-def _is_of(relation: Relation, source: str) -> bool:
-    return (relation.sources or {GOLD}) == {source}
+def _is_of(relation: Relation, *, source: str, sources: Container[str]) -> bool:
+    """True for a relation of a source. One between concepts names none: beside gold mentions it is
+    of the gold, unless it has a score, as models write.
+    """
+    if relation.sources or source == GOLD:
+        return (relation.sources or {GOLD}) == {source}
+    return GOLD not in sources or SCORE in dict(relation.attributes)
 
 
 def _concept_names(documents: Iterable[Document]) -> frozenset[str]:
