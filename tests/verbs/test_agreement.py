@@ -7,7 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+
+from fascicle.core.document import Document, Mention
+from fascicle.formats import write
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -76,6 +80,37 @@ def test_several_sides_have_pairs_and_one_alpha(
     told = cli("evaluate", *sides, third, "--agreement").out
     assert "alpha of all" in told
     assert "carl/x.tsv" in told
+
+
+def test_a_source_is_the_same_in_every_pair(cli: Cli, refused: Refused, tmp_path: Path) -> None:
+    """The second side has gold mentions too, which do not count; the last is a table."""
+    text = "aspirin and pain in rats"
+    own = [
+        Mention(((0, 7),), "Chemical", source="me"),
+        Mention(((12, 16),), "Disease", source="me"),
+    ]
+    gold = [msgspec.structs.replace(mention, source="gold") for mention in own]
+    for name, mentions in (
+        ("a", gold),
+        ("b", [Mention(((20, 24),), "Species"), *own]),
+        ("c", own),
+    ):
+        document = Document(id="1", text=text, mentions=tuple(mentions))
+        write(tmp_path / f"{name}.jsonl", [document])
+    table = tmp_path / "d.tsv"
+    table.write_text(
+        "document\ttype\tstart\tend\n1\tChemical\t0\t7\n1\tDisease\t12\t16\n",
+        encoding="utf-8",
+    )
+    a, b, c = (tmp_path / f"{name}.jsonl" for name in "abc")
+    for sides in ((a, b, c), (a, b, table, c)):
+        result = cli("evaluate", *sides, "--agreement", "--source", "me", "--json")
+        assert result.code == 0, result.err
+        value = json.loads(result.out)
+        assert len(value["pairs"]) == len(sides) * (len(sides) - 1) / 2
+        assert {pair["all_mentions"]["f1"]["value"] for pair in value["pairs"]} == {1}
+        assert value["alpha_any"]["value"] == 1
+    assert "no mention of 'you'" in refused("evaluate", a, c, "--agreement", "--source", "you")
 
 
 def test_nothing_annotated_is_undefined_and_says_why(cli: Cli, tmp_path: Path) -> None:

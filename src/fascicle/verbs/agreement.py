@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from fascicle.core.arguments import validate_arguments
 from fascicle.core.document import GOLD, Mention
@@ -13,7 +13,7 @@ from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.comparison.agreement import Agreement, Number, Row, agreement, alphas
 from fascicle.evaluation.reports.table import UNDEFINED, percent, ruled_rows
-from fascicle.evaluation.scoring.inputs import layers, only_source, text_unit
+from fascicle.evaluation.scoring.inputs import only_source, text_unit
 from fascicle.evaluation.systems.alignment import align_to_documents
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
@@ -35,15 +35,13 @@ class Agreed:
     Attributes:
         numbers: agreement on mentions and words.
         names: of the two sides.
-        gold: the documents of the first side.
-        layers: document id -> mentions, of both sides.
+        gold: the documents whose words count.
         notes: sentences that a reader of the numbers must know.
     """
 
     numbers: Agreement
     names: tuple[str, str]
     gold: scoring.Gold
-    layers: tuple[Mapping[str, Sequence[Mention]], ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -82,29 +80,11 @@ def agree(
         events: counts the events of documents.
 
     Raises:
-        UsageError: standard input twice.
+        UsageError: standard input twice, or a source that a file does not have.
         InputError: a file that cannot be read, other texts, or a document that only one side
             annotated.
     """
-    events = events or EventCounts()
-    scoring.refuse_stdin_twice(first, second)
-    gold = scoring.open_gold(first, events=events)
-    own = gold.predictions()
-    other = align_to_documents(own, scoring.open_predictions(second, events=events))
-    sources = own.sources
-    ours = layers(
-        gold.documents, source=GOLD if GOLD in sources or not sources else only_source(sources)
-    )
-    other.check(gold.documents)
-    theirs, notes = _of_the_same(ours, other, path=gold.path)
-    names = scoring.system_names([gold.path, other.path])
-    return Agreed(
-        numbers=agreement(gold.documents, ours, theirs),
-        names=(names[0], names[1]),
-        gold=gold,
-        layers=(ours, theirs),
-        notes=(*other.notes, *notes),
-    )
+    return agree_all([first, second], events=events).pairs[0]
 
 
 @validate_arguments
@@ -114,17 +94,65 @@ def agree_all(
     """Measures the agreement of several annotators: of each pair, and of all.
 
     Args:
-        sides: see `agree`; of each the same documents.
+        sides: see `agree`; of each the same documents. The first is a corpus or documents, whose
+            words count.
         events: counts the events of documents.
 
     Raises:
         UsageError: see `agree`.
         InputError: see `agree`.
     """
-    pairs = [agree(side, other, events=events) for side, other in combinations(sides, 2)]
-    first = pairs[: len(sides) - 1]  # those of the first side
-    layers = [first[0].layers[0], *(side.layers[1] for side in first)]
-    return AgreedAll(pairs=tuple(pairs), alphas=alphas(first[0].gold.documents, layers))
+    events = events or EventCounts()
+    scoring.refuse_stdin_twice(*sides)
+    gold = scoring.open_gold(sides[0], events=events)
+    annotations = list(_annotations(sides, gold, events=events))
+    pairs = tuple(_pair(gold, *two) for two in combinations(annotations, 2))
+    return AgreedAll(
+        pairs=pairs, alphas=alphas(gold.documents, [side.mentions for side in annotations])
+    )
+
+
+class _Side(NamedTuple):
+    """One annotation of the documents: its file, its mentions, and notes on it."""
+
+    path: str
+    mentions: Mapping[str, Sequence[Mention]]
+    notes: Sequence[str]
+
+
+def _annotations(
+    sides: Sequence[scoring.SystemInput], gold: scoring.Gold, *, events: EventCounts
+) -> Iterator[_Side]:
+    """Yields the sides, each on the documents of the first, which are ``gold``."""
+    own = gold.predictions()
+    first = _first_layer(sides[0], own)
+    yield _Side(gold.path, first, ())
+    for side in sides[1:]:
+        other = align_to_documents(own, scoring.open_predictions(side, events=events))
+        other.check(gold.documents)
+        mentions, notes = _of_the_same(first, other, path=gold.path)
+        yield _Side(other.path, mentions, [*other.notes, *notes])
+
+
+def _pair(gold: scoring.Gold, first: _Side, second: _Side) -> Agreed:
+    names = scoring.system_names([first.path, second.path])
+    return Agreed(
+        numbers=agreement(gold.documents, first.mentions, second.mentions),
+        names=(names[0], names[1]),
+        gold=gold,
+        notes=(*first.notes, *second.notes),
+    )
+
+
+def _first_layer(side: scoring.SystemInput, own: Predictions) -> Mapping[str, Sequence[Mention]]:
+    """Returns the mentions of the source that was asked for, else of the gold, else of the only
+    source.
+    """
+    source = side.source if isinstance(side, PredictionRequest) else ""
+    sources = own.sources
+    return own.of_one_system(
+        source or (GOLD if GOLD in sources or not sources else only_source(sources))
+    ).mentions
 
 
 def _of_the_same(
