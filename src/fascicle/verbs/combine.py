@@ -35,6 +35,7 @@ from fascicle.verbs.messages import say, say_notes
 from fascicle.verbs.options import OVERWRITE, THREADS, call, option, positive, reads, writes
 from fascicle.verbs.shared import StrictWriting, predictions_request, read_request
 from fascicle.verbs.systems import SystemOptions, files_of
+from fascicle.verbs.tasks.evaluate import read_systems
 
 if TYPE_CHECKING:
     from fascicle.runtime.filter import MentionFilter
@@ -116,7 +117,7 @@ def combine(
     request = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
     request.check({"texts": texts}, needed=("texts",) if request.name == "meta" else ())
     vote, least = request.rule(), None if texts is None else _probability(request.threshold)
-    read = several.read_systems(systems, least=request.kind.least, events=events)
+    read = read_systems(systems, least=request.kind.least, events=events)
     vote.check(len(read))
     renamed, notes = several.rename_types(systems, read)
     if not systems.distinct_types:

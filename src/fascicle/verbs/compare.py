@@ -47,7 +47,7 @@ from fascicle.verbs.messages import emit, say_notes
 from fascicle.verbs.options import OVERWRITE, STRICT, call, natural, option, positive, reads, writes
 from fascicle.verbs.shared import TYPES, input_format, read_request, type_mapping
 from fascicle.verbs.systems import SYSTEM_FORMATS, SystemOptions, files_of
-from fascicle.verbs.tasks.evaluate import File, as_request
+from fascicle.verbs.tasks.evaluate import File, as_request, read_systems
 from fascicle.verbs.tasks.scored import THE_GOLD, Types, scored_types
 
 
@@ -183,7 +183,7 @@ def _read_files(
     if not systems.paths and len(models) > 1:
         return []
     least = 1 if models else 2
-    return several.read_systems(systems, gold=reference, least=least, events=events)
+    return read_systems(systems, gold=reference, least=least, events=events)
 
 
 def _predict(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -76,6 +76,7 @@ class SystemOfFile:
 
 
 Systems = SystemsRequest | Iterable[str | os.PathLike[str]]
+_Reader = Callable[..., Predictions]  # as `read_predictions`
 # and the names that it goes by, the first of them its own
 _File = tuple[Predictions, tuple[str, ...]]
 
@@ -97,6 +98,7 @@ def read_systems(
     gold: Predictions | None = None,
     least: int = 2,
     events: EventCounts | None = None,
+    reader: _Reader = read_predictions,
 ) -> list[SystemOfFile]:
     """Reads the systems of some files, in the order of the files and, within a file, of the
     sources.
@@ -107,6 +109,7 @@ def read_systems(
             documents by their order; without gold, with those of another file.
         least: systems that there must be, 1 or 2.
         events: counts the events of documents.
+        reader: reads a file as `read_predictions` does.
 
     Raises:
         UsageError: a file twice, standard input, fewer systems than that, a file with several
@@ -114,7 +117,7 @@ def read_systems(
         InputError: a file that cannot be read, that is empty, or that has a document twice.
     """
     _check_paths(request.paths)
-    read = [_read_file(path, request.reading, events) for path in request.paths]
+    read = [_read_file(path, request.reading, events, reader) for path in request.paths]
     reference = gold if gold is not None else _reference(read)
     aligned = [
         predictions if predictions is reference else align_to_documents(reference, predictions)
@@ -320,10 +323,12 @@ def names_of(paths: Sequence[str]) -> list[tuple[str, ...]]:
     ]
 
 
-def _read_file(path: str, reading: ReadRequest, events: EventCounts | None) -> Predictions:
+def _read_file(
+    path: str, reading: ReadRequest, events: EventCounts | None, reader: _Reader = read_predictions
+) -> Predictions:
     if _is_empty(path):
         raise InputError(f"{path} is empty; give predictions, or leave it out")
-    predictions = read_predictions(PredictionRequest(path=path, reading=reading), events=events)
+    predictions = reader(PredictionRequest(path=path, reading=reading), events=events)
     if not predictions.mentions and not predictions.formats:
         raise InputError(
             f"{path} is empty: it names no document; leave it out, or give JSON Lines, which list "

@@ -6,9 +6,10 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fascicle.core.arguments import validate_arguments, validate_documents
 from fascicle.core.document import GOLD, Document
@@ -26,6 +27,7 @@ from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
     Predictions,
     collect,
+    read_predictions,
     read_system,
 )
 from fascicle.evaluation.systems.taught import notes_on_training
@@ -96,7 +98,8 @@ def open_gold(corpus: SystemInput, *, events: EventCounts) -> Gold:
     """Reads the gold, unless it was given as documents.
 
     Args:
-        corpus: documents, or their file, which is no prediction file.
+        corpus: documents, or their file, which is no prediction file, or the folder of a complete
+            run.
         events: counts the events of documents.
 
     Raises:
@@ -104,7 +107,10 @@ def open_gold(corpus: SystemInput, *, events: EventCounts) -> Gold:
     """
     if isinstance(corpus, str | os.PathLike | PredictionRequest):
         request, report = as_request(corpus), ReadReport()
-        documents = list(events.observe(read_file(request.path, request.reading, report=report)))
+        files = (
+            read_file(part, request.reading, report=report) for part in _parts_of(request.path)
+        )
+        documents = list(events.observe(chain.from_iterable(files)))
         for key, count, first in report.mended():
             events.count(key, count, first)
         return Gold(documents=documents, path=request.path, reading=report)
@@ -128,21 +134,39 @@ def open_predictions(system: SystemInput, *, events: EventCounts) -> Predictions
             several sources, none of which was chosen.
     """
     if isinstance(system, str | os.PathLike | PredictionRequest):
-        # imported here, because most predictions are no run
-        from fascicle.pipeline.running.parts import expand_runs
-
         request = as_request(system)
-        parts = expand_runs([request.path])
-        if parts == [request.path]:
+        if _parts_of(request.path) == [request.path]:
             return read_system(request, events=events)
-        of_run = chain.from_iterable(read_file(part, request.reading) for part in parts)
-        return collect(
-            events.observe(of_run), path=request.path, formats=frozenset({"jsonl"})
-        ).of_one_system(request.source)
+        return _read_run_or_file(request, events=events).of_one_system(request.source)
     documents = validate_documents(system, name="predictions")
     return collect(
         events.observe(documents), path="the predictions", formats=frozenset({"jsonl"})
     ).of_one_system()
+
+
+def _read_run_or_file(
+    request: PredictionRequest, *, events: EventCounts | None = None
+) -> Predictions:
+    """Reads predictions as `read_predictions` does, also those in the folder of a complete run."""
+    parts = _parts_of(request.path)
+    if parts == [request.path]:
+        return read_predictions(request, events=events)
+    of_run = chain.from_iterable(read_file(part, request.reading) for part in parts)
+    return collect(
+        of_run if events is None else events.observe(of_run),
+        path=request.path,
+        formats=frozenset({"jsonl"}),
+    )
+
+
+read_systems: Final = partial(several.read_systems, reader=_read_run_or_file)
+
+
+def _parts_of(path: str) -> list[str]:
+    # imported here, because most files are no run
+    from fascicle.pipeline.running.parts import expand_runs
+
+    return expand_runs([path])
 
 
 def check_no_training_text(
