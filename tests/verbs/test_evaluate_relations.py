@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from tests.formats.test_made_relations import made
 
+from fascicle.core.document import Document, MentionKey
 from fascicle.formats import write
 
 Cli = Callable[..., Any]
@@ -107,6 +108,61 @@ def test_no_relations_and_options_of_other_scores(refused: Refused, files: dict[
     for option in (["--facts"], ["--links"], ["--agreement"], ["--type", "X"]):
         message = refused("evaluate", files["gold"], files["found"], "--relations", *option)
         assert f"{option[0]} has no meaning with --relations" in message
+
+
+def test_texts_with_other_white_space_are_compared(cli: Cli, tmp_path: Path) -> None:
+    """Mentions and relations move; the text of a mention may hold a line break on one side."""
+    gold = [made(seed) for seed in range(40)]
+    spaced = []
+    for document in gold:
+        text = "".join(f"\n {c}" if c == " " else c for c in document.text)
+        places = [at + 2 * document.text.count(" ", 0, at + 1) for at in range(len(document.text))]
+
+        def key(old: MentionKey, places: list[int] = places) -> MentionKey:
+            return old[0], old[1], tuple((places[a], places[b - 1] + 1) for a, b in old[2])
+
+        spaced.append(
+            Document(
+                id=document.id,
+                text=text,
+                mentions=tuple(
+                    msgspec.structs.replace(mention, spans=key(mention.key)[2])
+                    for mention in document.mentions
+                ),
+                relations=tuple(
+                    msgspec.structs.replace(
+                        relation,
+                        arguments=tuple((role, key(end)) for role, end in relation.arguments),
+                    )
+                    for relation in document.relations
+                ),
+            )
+        )
+    write(tmp_path / "gold.jsonl", gold)
+    write(tmp_path / "spaced.jsonl", spaced)
+    names = tmp_path / "gold.jsonl", tmp_path / "spaced.jsonl"
+    for one, other in (names, names[::-1]):
+        result = cli("evaluate", one, other, "--relations", "--json")
+        assert result.code == 0, result.err
+        (system,) = json.loads(result.out)["systems"]
+        assert system["micro"]["f1"] == 1
+        assert "texts that differ in white space alone" in result.err
+
+
+def test_a_run_is_scored(cli: Cli, files: dict[str, Path], tmp_path: Path) -> None:
+    pipeline = tmp_path / "pipeline.toml"
+    pipeline.write_text(
+        'name = "mine"\n[[steps]]\nkind = "recogniser"\nname = "one"\nmodel = "one.tsv"\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "one.tsv").write_text("Disease\tasthma\n", encoding="utf-8")
+    made_run = cli("run", files["gold"], "--pipeline", pipeline, "-o", tmp_path / "run")
+    assert made_run.code == 0, made_run.err
+    paths = files["gold"], tmp_path / "run"
+    result = cli("evaluate", *paths, "--relations", "--source", "gold", "--json")
+    assert result.code == 0, result.err
+    (system,) = json.loads(result.out)["systems"]
+    assert system["micro"]["f1"] == 1
 
 
 def test_other_texts_are_refused(refused: Refused, files: dict[str, Path], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -19,10 +20,11 @@ from fascicle.evaluation.reports.table import (
 from fascicle.evaluation.scoring.inputs import check_texts
 from fascicle.evaluation.scoring.relations import compared_relations, score_relations
 from fascicle.evaluation.scoring.scores import Scores, figures_row
+from fascicle.evaluation.systems.alignment import on_texts_of, placed_by_characters
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import emit
+from fascicle.verbs.messages import emit, say_notes
 from fascicle.verbs.options import first_given
 from fascicle.verbs.shared import read_request
 from fascicle.verbs.systems import prediction_requests
@@ -58,7 +60,7 @@ def _score_systems(args: Any, tally: Tally) -> tuple[list[dict[str, Any]], list[
     names = scoring.system_names([request.path for request in requests])
     values, texts, scored = [], [], dict[str, Scores]()
     for name, request in zip(names, requests, strict=True):
-        system = scoring.open_gold(request, events=tally.account.events)
+        system = _aligned(gold, scoring.open_gold(request, events=tally.account.events))
         scored[name], further = _compare(
             gold, system, source=request.source, allow_missing=args.allow_missing
         )
@@ -75,6 +77,14 @@ def _check(args: Any) -> None:
         raise UsageError(f"{option} has no meaning with --relations; leave one of the two out")
     if not args.files:
         raise UsageError("no PRED was given to score; name files with documents and relations")
+
+
+def _aligned(gold: scoring.Gold, system: scoring.Gold) -> scoring.Gold:
+    documents = on_texts_of(gold.documents, system.documents)
+    moved = sum(a is not b for a, b in zip(documents, system.documents, strict=True))
+    if moved:
+        say_notes([f"{system.path}: {placed_by_characters(moved)}"])
+    return replace(system, documents=documents)
 
 
 def _compare(

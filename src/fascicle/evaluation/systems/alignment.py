@@ -8,7 +8,7 @@ from functools import partial
 
 import msgspec
 
-from fascicle.core.document import Mention, MentionKey, MentionsById, in_order
+from fascicle.core.document import Document, Mention, MentionKey, MentionsById, in_order
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.evaluation.scoring.inputs import match_by_order
@@ -43,11 +43,8 @@ def align_to_documents(reference: Predictions, other: Predictions) -> Prediction
 
     texts = (reference.texts(), other.texts()) if reference.texts and other.texts else None
     if texts and differing and _differ_in_space_alone(differing, *texts):
-        how = (
-            f"texts that differ in white space alone: {len(differing):,}; mentions were placed "
-            "by the other characters"
-        )
-        return _move(reference, other, _by_characters(other, differing, *texts), how)
+        moved = _by_characters(other, differing, *texts)
+        return _move(reference, other, moved, placed_by_characters(len(differing)))
 
     if not (reference.is_named_after_file or other.is_named_after_file):
         return other
@@ -59,6 +56,49 @@ def align_to_documents(reference: Predictions, other: Predictions) -> Prediction
         return other
     names = (reference.path, other.path)
     return _move(reference, other, match_by_order(*texts, other.mentions, names=names), how)
+
+
+def placed_by_characters(texts: int) -> str:
+    """Returns a note on a number of texts that differ in white space alone."""
+    return (
+        f"texts that differ in white space alone: {texts:,}; mentions were placed by the other "
+        "characters"
+    )
+
+
+def on_texts_of(reference: Iterable[Document], documents: Iterable[Document]) -> list[Document]:
+    """Returns documents on the texts of others with their ids, where only the white space differs:
+    their mentions and relations, with offsets moved by the other characters.
+    """
+    texts = {document.id: document.text for document in reference}
+    return [_with_text(texts.get(document.id, document.text), document) for document in documents]
+
+
+def _with_text(text: str, document: Document) -> Document:
+    name = document.id
+    if text == document.text or _bare(text) != _bare(document.text):
+        return document
+    numbered = tuple(
+        msgspec.structs.replace(mention, source=str(number))
+        for number, mention in enumerate(document.mentions)
+    )
+    moved = match_by_order({name: text}, {name: document.text}, {name: numbered})[name]
+    mentions = {
+        (before := document.mentions[int(mention.source)]).key: msgspec.structs.replace(
+            before, spans=mention.spans
+        )
+        for mention in moved
+    }
+    relations = (
+        msgspec.structs.replace(
+            relation,
+            arguments=tuple((role, mentions[key].key) for role, key in relation.arguments),
+        )
+        for relation in document.relations
+    )
+    return Document(
+        id=name, text=text, mentions=in_order(mentions.values()), relations=tuple(relations)
+    )
 
 
 def _differing(reference: Predictions, other: Predictions) -> list[str] | None:
