@@ -29,10 +29,10 @@ def test_headings_are_major_by_themselves_or_a_qualifier() -> None:
 def test_descriptors_are_counted_by_section() -> None:
     headings = {"1": frozenset({"MESH:D001249", "MESH:D003920"}), "2": frozenset[str]()}
     (topics,) = read_topics([linked("1"), linked("2"), linked("3")], headings)
-    assert topics.mentions == ({"title": 1}, {"abstract": 2}, {"abstract": 1})
-    assert topics.is_major == (True, False, False)
+    assert topics.mentions == ({"abstract": 2}, {"title": 1}, {"abstract": 1})
+    assert topics.is_major == (False, True, False)  # as in the table of concepts
     assert topics.missing == 1
-    assert rank_scores(topics, {"title": 3.0, "abstract": 2.0}) == [3.0, 4.0, 2.0]
+    assert rank_scores(topics, {"title": 3.0, "abstract": 2.0}) == [4.0, 3.0, 2.0]
 
 
 def test_the_area_is_the_share_of_pairs_in_order() -> None:

@@ -29,7 +29,7 @@ _MARK = "*"  # of a major topic, see `fascicle.formats.medline`
 
 
 class Topics(NamedTuple):
-    """Descriptors in one document, in the order of their first mentions.
+    """Descriptors in one document: by number of mentions, of equals the one mentioned first.
 
     Attributes:
         mentions: of each descriptor: section -> number.
@@ -73,8 +73,10 @@ def read_topics(
             for occurrence in evidence_of(document, rules).occurrences:
                 for descriptor in _descriptors(occurrence):
                     places.setdefault(descriptor, Counter())[occurrence.section] += 1
-            is_major = tuple(descriptor in major for descriptor in places)
-            yield Topics(tuple(places.values()), is_major, len(major - places.keys()))
+            order = sorted(places, key=lambda descriptor: -places[descriptor].total())
+            is_major = tuple(descriptor in major for descriptor in order)
+            counts = tuple(places[descriptor] for descriptor in order)
+            yield Topics(counts, is_major, len(major - places.keys()))
 
 
 def _descriptors(occurrence: ConceptMention) -> set[str]:
@@ -103,7 +105,7 @@ def area_under_curve(scores: Sequence[float], is_major: Sequence[bool]) -> float
 
 def precision_at(scores: Sequence[float], is_major: Sequence[bool], first: int = FIRST) -> float:
     """Returns the share of major ones among the first concepts, or among all if there are fewer;
-    of equal scores the concept that is mentioned first goes before.
+    of equal scores the concept of a smaller number goes before.
     """
     order = sorted(range(len(scores)), key=lambda at: -scores[at])[:first]
     return sum(is_major[at] for at in order) / len(order)
