@@ -84,6 +84,44 @@ def test_the_report(cli: Cli, gold: Path, systems: list[Path], tmp_path: Path) -
     assert "Combinations" not in report.read_text(encoding="utf-8")
 
 
+def test_a_run_is_a_system(cli: Cli, gold: Path, systems: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "one.tsv").write_text("Gene\tw\n", encoding="utf-8")
+    pipeline, run = tmp_path / "pipeline.toml", tmp_path / "run"
+    pipeline.write_text(
+        'name = "mine"\n[[steps]]\nkind = "recogniser"\nname = "one"\nmodel = "one.tsv"\n',
+        encoding="utf-8",
+    )
+    made_run = cli("run", gold, "--pipeline", pipeline, "-o", run)
+    assert made_run.code == 0, made_run.err
+    result = cli("compare", gold, run, systems[0], "--json", "--resamples", 50)
+    assert result.code == 0, result.err
+    row = json.loads(result.out)["systems"][0]
+    assert (row["name"], row["predicted"]) == ("run", 12 * WORDS)
+    united = cli("combine", "union", run, systems[0], "-o", tmp_path / "united.jsonl")
+    assert united.code == 0, united.err
+
+
+def test_one_document_has_no_interval(cli: Cli, tmp_path: Path) -> None:
+    """Every draw would be that document."""
+    paths = []
+    for name, share in (("gold", 1.0), ("one", 0.8), ("two", 0.4)):
+        paths.append(tmp_path / f"{name}.jsonl")
+        write(paths[-1], corpus(name, share=share, seed=len(paths))[:1], format="native")
+    value = json.loads(cli("compare", *paths, "--json").out)
+    for part in (*value["systems"], value["union"], value["intersection"]):
+        for name in ("precision", "recall", "f1"):
+            assert part[name]["estimate"] > 0
+            assert (part[name]["low"], part[name]["high"]) == (None, None)
+    (pair,) = value["pairs"]
+    assert (pair["difference"]["low"], pair["difference"]["p_value"]) == (None, 1)
+    assert pair["bootstrap_p"] == pair["randomisation_p"] == 1
+    assert {one["f1_low"] for one in value["combinations"]} == {None}
+    text = cli("compare", *paths).out
+    assert "[-, -]" in text
+    assert "no intervals, because there is only one document" in text
+    assert "in brackets" not in text
+
+
 @pytest.mark.parametrize("floors", [[], ["--recall-floor", "0.95", "--precision-floor", "0.97"]])
 def test_the_proposed_commands_make_what_they_promise(
     cli: Cli,

@@ -46,6 +46,20 @@ def test_orders_are_scored(
         assert (refused.code, message in refused.err) == (2, True), refused.err
 
 
+def test_one_scored_citation_has_no_interval(
+    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("gold.xml").write_text(in_xml(2), encoding="utf-8")
+    write("found.jsonl", [linked(str(number)) for number in range(2)])
+    arguments = ("evaluate", "gold.xml", "found.jsonl", "--aboutness")
+    value = json.loads(cli(*arguments, "--json").out)
+    assert value["scored"] == 1
+    ends = {(order["area"]["low"], order["area"]["undefined"]) for order in value["orders"]}
+    assert {undefined for _, undefined in ends} == {1000}
+    assert "0.500 (-)" in cli(*arguments).out
+
+
 def test_a_citation_without_predictions_is_refused_or_counted(
     tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -256,6 +256,34 @@ def test_two_systems_are_compared_and_training_is_told_apart(
     assert subsets["unseen_surfaces"]["recall@1"]["whole"] == 3
 
 
+def test_one_document_has_no_interval(home: Path, cli: Cli, tmp_path: Path) -> None:
+    for name, documents in (("gold", GOLD), ("found", FOUND), ("same", GOLD)):
+        fascicle.write(tmp_path / f"{name}.jsonl", documents[:1])
+    paths = [tmp_path / f"{name}.jsonl" for name in ("gold", "found", "same")]
+    arguments = ("evaluate", *paths, "--links", "--pack", home / "pack")
+    report = json.loads(cli(*arguments, "--json").out)
+    assert value(report, "recall") == (1, 3)
+    for system in report["systems"]:
+        assert {row["interval"] for row in system["figures"].values()} == {None}
+    assert {row["difference"] for row in report["differences"]} == {None}
+    assert any("only one document" in row["undefined"] for row in report["differences"])
+    assert cli(*arguments).code == 0
+
+
+def test_a_training_corpus_may_lack_a_type(home: Path, cli: Cli, tmp_path: Path) -> None:
+    """Nothing of the type was seen in training then."""
+    other = document("telomerase", ("telomerase", "Gene", "NCBIGene:1"))
+    fascicle.write(tmp_path / "train.jsonl", [other])
+    paths = (home / "gold.jsonl", home / "found.jsonl", "--links", "--pack", home / "pack")
+    result = cli(
+        "evaluate", *paths, "--train", tmp_path / "train.jsonl", "--type", "Disease", "--json"
+    )
+    assert result.code == 0, result.err
+    subsets = json.loads(result.out)["systems"][0]["subsets"]
+    assert subsets["seen_surfaces"]["recall"]["whole"] == 0
+    assert subsets["unseen_surfaces"]["recall"]["whole"] == 5
+
+
 def test_identifiers_without_a_prefix(home: Path, cli: Cli, refused: Refused) -> None:
     files = ("evaluate", home / "bare.jsonl", home / "found.jsonl", "--links", "--json")
     assert "Gene=NCBIGene" in refused(*files)

@@ -21,6 +21,7 @@ from fascicle.evaluation.link_scores import (
     link_intervals,
     score_links,
 )
+from fascicle.evaluation.scoring.scores import ONE_DOCUMENT
 from fascicle.evaluation.uncertainty.significance import holm_correction
 
 _SCHEMA: Final = 1
@@ -123,7 +124,7 @@ def _gold_part(cases: Iterable[LinkCase], documents: int) -> dict[str, Any]:
 
 def _figures(system: LinkSystem, scores: LinkScores, resamples: int) -> dict[str, Any]:
     """Returns the figures of a system with their intervals."""
-    intervals = link_intervals(scores, resamples=resamples) if scores.documents else {}
+    intervals = link_intervals(scores, resamples=resamples) if len(scores.documents) > 1 else {}
     figures = {
         name: _figure(scores, name)
         for name in FIGURES
@@ -237,6 +238,8 @@ def _rows(
             }
             if scores.value(name) is None or all_scores[0].value(name) is None:
                 yield row | {"difference": None, "undefined": _NOTHING}
+            elif len(scores.documents) == 1:
+                yield row | {"difference": None, "undefined": ONE_DOCUMENT}
             else:
                 yield row | {
                     "difference": link_difference(

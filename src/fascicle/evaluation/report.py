@@ -109,9 +109,7 @@ def headline_intervals(drawn: Scores, *, resamples: int = 1000) -> Headline:
     """
     reasons = {name: no_interval(drawn, name) for name in HEADLINE}
     intervals = {} if all(reasons.values()) else bootstrap(drawn, resamples=resamples)
-    undefined = {
-        name for name, interval in intervals.items() if interval.undefined == interval.resamples
-    }
+    undefined = {name for name, interval in intervals.items() if interval.is_undefined}
     reasons = {name: why or (_NEVER if name in undefined else "") for name, why in reasons.items()}
     return Headline(
         intervals={name: interval for name, interval in intervals.items() if not reasons[name]},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +11,7 @@ import numpy as np
 from fascicle.core.document import Document
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.reports.table import ruled_rows
+from fascicle.evaluation.reports.table import UNDEFINED, ruled_rows
 from fascicle.evaluation.scoring.scores import check_documents
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.evaluation.uncertainty.intervals import Interval, draw_weights
@@ -28,7 +27,6 @@ from fascicle.graph.aboutness import (
     read_topics,
 )
 from fascicle.graph.concepts import WEIGHTS
-from fascicle.pipeline.running.parts import expand_runs
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import first_given
@@ -164,6 +162,7 @@ def _order(
             level=_LEVEL,
             resamples=_RESAMPLES,
             seed=seed,
+            undefined=0 if len(values) > 1 else _RESAMPLES,
         )
 
     return ScoredOrder(name=name, area=mean(area_under_curve), precision=mean(precision_at))
@@ -181,16 +180,8 @@ def run_aboutness(args: Any) -> int:
     tally = Tally()
     request = prediction_requests(args)[0]
     events = tally.account.events
-    parts = chain.from_iterable(
-        scoring.open_gold(
-            PredictionRequest(path=path, reading=request.reading), events=events
-        ).documents
-        for path in expand_runs(args.files)
-    )
     gold = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
-    aboutness = evaluate_aboutness(
-        gold, list(parts), allow_missing=args.allow_missing, events=events
-    )
+    aboutness = evaluate_aboutness(gold, request, allow_missing=args.allow_missing, events=events)
     if aboutness.missing:
         say(
             f"{args.files[0]} lacks {plural(aboutness.missing, 'citation')}; none of their "
@@ -216,4 +207,5 @@ def _as_text(aboutness: Aboutness) -> str:
 
 
 def _interval_text(interval: Interval) -> str:
-    return f"{interval.estimate:.3f} ({interval.low:.3f} to {interval.high:.3f})"
+    ends = f"{interval.low:.3f} to {interval.high:.3f}"
+    return f"{interval.estimate:.3f} ({UNDEFINED if interval.is_undefined else ends})"

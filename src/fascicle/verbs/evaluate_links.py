@@ -34,6 +34,7 @@ from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import parse_pairs
 from fascicle.linking.gold import to_curies, with_pack_types
 from fascicle.linking.opening import Places, as_places, find
+from fascicle.runtime.combination.type_names import TypeMap
 from fascicle.settings.base import Natural, Positive
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import replacements
@@ -50,7 +51,7 @@ from fascicle.verbs.tasks.link_cases import (
     cases_of_predictions,
     linked,
 )
-from fascicle.verbs.tasks.scored import Types, scored_types
+from fascicle.verbs.tasks.scored import ScoredNames, Types, scored_types
 
 _File = str | os.PathLike[str]
 _Spelling = Callable[[Iterable[Document]], list[Document]]
@@ -304,11 +305,8 @@ def _training_names(
     if settings.train is None:
         return TrainingNames()
     documents = scoring.open_gold(settings.train, events=events).documents
-    return TrainingNames.of(
-        spelling(
-            scored_types(settings.types).of_gold(documents, path=scoring.input_path(settings.train))
-        )
-    )
+    names = ScoredNames(map=TypeMap(), types=scored_types(settings.types), facts=False)
+    return TrainingNames.of(spelling(names.of_training(documents)))
 
 
 def _predicted_links(

@@ -351,8 +351,14 @@ class Cells:
         )
 
     def drawn(self, *, resamples: int, seed: int) -> Ints:
-        """Mentions of each cell, ``[resamples, C]``, in the draws of `intervals.draw_documents`."""
-        counts = np.empty((resamples, len(self.gold)), dtype=np.int64)
+        """Mentions of each cell, ``[resamples, C]``, in the draws of `intervals.draw_documents`.
+
+        Draws of a single document would always be that document; they are empty, so that nothing
+        has an interval.
+        """
+        counts = np.zeros((resamples, len(self.gold)), dtype=np.int64)
+        if len(self.documents) < 2:
+            return counts
         blocks = draw_documents(len(self.documents), resamples=resamples, seed=seed)
         for number, documents in enumerate(chain.from_iterable(blocks)):
             weights = np.bincount(documents, minlength=len(self.documents))

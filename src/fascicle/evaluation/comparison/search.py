@@ -37,6 +37,7 @@ _AT_ONCE = 512  # combinations; bounds the memory of a product
 # place of the rule among the rules, members, rule
 _Combination = tuple[int, tuple[int, ...], Rule]
 # place of the rule, which cells it keeps, and the scores
+_EndsOfInterval = tuple[float, float] | tuple[None, None]
 _Scored = tuple[int, bytes, "ScoredCombination"]
 
 
@@ -48,14 +49,15 @@ class ScoredCombination(Rates):
         members: indices of its systems, ascending.
         rule: for these systems.
         counts: on the gold.
-        f1_interval: lower and upper end of the bootstrap interval of its F1.
+        f1_interval: lower and upper end of the bootstrap interval of its F1; ``None`` without an
+            interval.
         repeats: whether one before it in the order of `search` keeps exactly the same mentions.
     """
 
     members: tuple[int, ...]
     rule: Rule
     counts: Counts
-    f1_interval: tuple[float, float]
+    f1_interval: _EndsOfInterval
     repeats: bool = False
 
 
@@ -107,14 +109,17 @@ def _score_block(cells: Cells, drawn: Ints, block: Sequence[_Combination]) -> It
         yield place, np.packbits(selections[:, number]).tobytes(), candidate
 
 
-def _ends(estimates: Sequence[float], drawn: Floats) -> list[tuple[float, float]]:
+def _ends(estimates: Sequence[float], drawn: Floats) -> list[_EndsOfInterval]:
     """Returns both ends of the interval of each of K numbers, from draws ``[R, K]``."""
     if np.isnan(drawn).any():
         intervals = (
             make_interval(*pair, level=LEVEL, seed=0)
             for pair in zip(estimates, drawn.T, strict=True)
         )
-        return [(interval.low, interval.high) for interval in intervals]
+        return [
+            (None, None) if interval.is_undefined else (interval.low, interval.high)
+            for interval in intervals
+        ]
     # of all at once, many times faster
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return list(zip(low.tolist(), high.tolist(), strict=True))
@@ -318,7 +323,10 @@ def as_dict(
         "union": _measured_dict(comparison.union),
         "intersection": _measured_dict(comparison.intersection),
         "oracle_f1": comparison.oracle_f1,
-        "pairs": [vars(pair) | {"difference": vars(pair.difference)} for pair in comparison.pairs],
+        "pairs": [
+            vars(pair) | {"difference": _interval_dict(pair.difference)}
+            for pair in comparison.pairs
+        ],
         "misses_found_by": _matrix_dict(names, comparison.found_by),
         "false_alarms_avoided_by": _matrix_dict(names, comparison.avoided_by),
         "types": {
@@ -359,11 +367,15 @@ def _counts_dict(counts: Counts) -> dict[str, Any]:
     return vars(counts) | vars(counts.rates())
 
 
+def _interval_dict(interval: Interval) -> dict[str, Any]:
+    return vars(interval) | (dict.fromkeys(("low", "high")) if interval.is_undefined else {})
+
+
 def _measured_dict(measured: Measured) -> dict[str, Any]:
     intervals = {}
     for name in MEASURES:
-        interval = getattr(measured, name)
-        intervals[name] = {key: getattr(interval, key) for key in ("estimate", "low", "high")}
+        interval = _interval_dict(getattr(measured, name))
+        intervals[name] = {key: interval[key] for key in ("estimate", "low", "high")}
     return intervals | vars(measured.counts) | {"predicted": measured.counts.predicted}
 
 
@@ -400,6 +412,6 @@ def _choice_dict(choice: SearchChoice, names: Sequence[str], command: str) -> di
     value: dict[str, Any] = {"aim": choice.aim, "floor": choice.floor, "combination": None}
     if choice.chosen is not None:
         value["combination"] = _candidate_dict(choice.chosen.candidate, names)
-        value["gain_over_best_single"] = vars(choice.chosen.gain)
+        value["gain_over_best_single"] = _interval_dict(choice.chosen.gain)
         value["command"] = command
     return value

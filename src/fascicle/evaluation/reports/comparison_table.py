@@ -19,7 +19,7 @@ from fascicle.evaluation.comparison.search import (
 )
 from fascicle.evaluation.reports.markdown_table import escaped
 from fascicle.evaluation.reports.table import aligned_rows, percent
-from fascicle.evaluation.scoring.scores import Counts
+from fascicle.evaluation.scoring.scores import ONE_DOCUMENT, Counts
 from fascicle.evaluation.uncertainty.intervals import Interval
 
 SHOWN = 10  # combinations in the table; the JSON has all of them
@@ -117,11 +117,16 @@ def _systems(comparison: Comparison, signs: Sequence[str]) -> _Section:
         )
         for sign, row in zip(signs, comparison.rows, strict=True)
     ]
+    intervals = (
+        f"in brackets the {LEVEL:.0%} interval (bootstrap over {comparison.unit}s, "
+        f"{comparison.resamples:,} draws, seed {comparison.seed})"
+        if comparison.documents > 1
+        else f"no intervals, because {ONE_DOCUMENT}"
+    )
     note = (
         "Strict match of document, type and offsets over "
         f"{plural(comparison.documents, comparison.unit)} with {comparison.gold:,} gold mentions; "
-        f"in brackets the {LEVEL:.0%} interval (bootstrap over {comparison.unit}s, "
-        f"{comparison.resamples:,} draws, seed {comparison.seed})."
+        f"{intervals}."
     )
     return _Section(title="Systems", rows=[head, *rows], notes=[note])
 
@@ -324,10 +329,8 @@ def _measured(measured: Measured) -> tuple[str, ...]:
 
 def _with_ends(interval: Interval, *, signed: bool = False) -> str:
     sign = "+" if signed else ""
-    return (
-        f"{100 * interval.estimate:{sign}.2f} [{100 * interval.low:{sign}.2f}, "
-        f"{100 * interval.high:{sign}.2f}]"
-    )
+    ends = f"[{100 * interval.low:{sign}.2f}, {100 * interval.high:{sign}.2f}]"
+    return f"{100 * interval.estimate:{sign}.2f} {'[-, -]' if interval.is_undefined else ends}"
 
 
 def _text_lines(section: _Section) -> Iterator[str]:

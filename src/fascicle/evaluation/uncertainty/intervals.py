@@ -52,6 +52,11 @@ class Interval:
     seed: int
     undefined: int = 0
 
+    @property
+    def is_undefined(self) -> bool:
+        """True if the number has no denominator in any draw, so that there is no interval."""
+        return self.undefined == self.resamples
+
     def as_dict(self) -> dict[str, float | int]:
         """Returns the fields, ready for JSON."""
         return asdict(self)
