@@ -8,7 +8,7 @@ from functools import partial
 
 import msgspec
 
-from fascicle.core.document import Document, Mention, MentionKey, MentionsById, in_order
+from fascicle.core.document import Document, Mention, MentionKey, MentionsById, Relation, in_order
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.evaluation.scoring.inputs import match_by_order
@@ -89,16 +89,13 @@ def _with_text(text: str, document: Document) -> Document:
         )
         for mention in moved
     }
-    relations = (
-        msgspec.structs.replace(
-            relation,
-            arguments=tuple((role, mentions[key].key) for role, key in relation.arguments),
-        )
-        for relation in document.relations
-    )
-    return Document(
-        id=name, text=text, mentions=in_order(mentions.values()), relations=tuple(relations)
-    )
+
+    def related(relation: Relation) -> Relation:
+        ends = tuple((role, mentions[key].key) for role, key in relation.arguments)
+        return msgspec.structs.replace(relation, arguments=ends)
+
+    relations = tuple(map(related, document.relations))
+    return Document(id=name, text=text, mentions=in_order(mentions.values()), relations=relations)
 
 
 def _differing(reference: Predictions, other: Predictions) -> list[str] | None:

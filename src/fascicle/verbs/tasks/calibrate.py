@@ -328,10 +328,11 @@ class _Fitting:
         """
         in_gold = {mention.type for document in self.documents for mention in document.layer(GOLD)}
         hidden = {*self.apart} - in_gold
-        return {
-            identifier: tuple(mention for mention in own if mention.type not in hidden)
-            for identifier, own in self.wanted.among(mentions).items()
-        }
+
+        def shown(own: Sequence[Mention]) -> tuple[Mention, ...]:
+            return tuple(mention for mention in own if mention.type not in hidden)
+
+        return {name: shown(own) for name, own in self.wanted.among(mentions).items()}
 
 
 def _rescore(
