@@ -16,6 +16,7 @@ from tests.support.concepts import LITHIUM, SHORT, TREMOR, mention
 
 from fascicle import cli, read
 from fascicle.core.document import Document, Link
+from fascicle.formats import write
 from fascicle.graph import counts as counting
 from fascicle.graph.concepts import write_concepts
 from fascicle.graph.evidence import date_of
@@ -100,8 +101,6 @@ def test_a_date_in_another_form_is_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = msgspec.structs.replace(SHORT, id="PMC1", meta={"date": "04/03/2001"})
-    from fascicle.formats import write
-
     write(tmp_path / "in.jsonl", [SHORT, other])
     assert cli.main(["graph", str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "graph")]) == 0
     assert (

@@ -44,7 +44,6 @@ def dying(owner, name):
 
 dying.calls = 0
 if where.startswith("swap"):
-    real_rename = os.rename
     import fascicle.core.files.atomic as atomic
     real_swap = atomic._swap
     def swap(*given, **more):
