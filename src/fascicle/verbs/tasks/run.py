@@ -8,7 +8,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain, filterfalse, groupby
+from itertools import chain, groupby
 
 from fascicle.core.arguments import AnyPath, Paths, to_path_list
 from fascicle.core.files.apart import Inputs
@@ -106,7 +106,7 @@ def run(  # noqa: PLR0913
 
 def _refuse_inputs(folder: str, inputs: Sequence[str]) -> Inputs:
     """Returns the inputs on this machine; none of them may be the folder."""
-    local = Inputs.of(filterfalse(is_url, inputs))
+    local = Inputs.of(path for path in inputs if not is_url(path))
     if not is_url(folder):
         local.refuse(folder, filled=True)
     return local
