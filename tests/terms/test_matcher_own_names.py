@@ -293,3 +293,105 @@ def test_lists_that_cannot_be_read_are_refused(tmp_path: Path, text: str, reason
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=re.escape(reason)):
         list(read_typed_names(str(path)))
+
+
+def linked(path: Path, text: str, case: str = "auto") -> list[tuple[str, list[str]]]:
+    (patch,) = load(path, case=case, link=()).predict([Document(id="1", text=text)])  # type: ignore[arg-type]
+    return [(text[one.start : one.end], [link.curie for link in one.links]) for one in patch.add]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("beta - carotene", "beta-carotene"),
+        ("IL-2 receptor", "IL - 2 receptor"),
+        ("2,4-D", "2, 4-D"),
+        ("HLA-B27", "HLA - B27"),
+        ("Heart  failure", "heart\nfailure"),
+    ],
+)
+@pytest.mark.parametrize("case", ["auto", "any"])
+def test_blanks_within_a_name_do_not_hide_its_identifier(
+    tmp_path: Path, name: str, text: str, case: str
+) -> None:
+    (tmp_path / "l.tsv").write_text(f"type\tname\tid\nGene\t{name}\tOWN:1\n", encoding="utf-8")
+    assert linked(tmp_path / "l.tsv", text, case) == [(text, ["OWN:1"])]
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "expected"),
+    [
+        ("exact", "MET met Met", [("MET", ["HGNC:7029"]), ("met", ["OWN:9"])]),
+        ("auto", "MET met Met", [("MET", ["HGNC:7029"]), ("met", ["OWN:9"]), ("Met", ["OWN:9"])]),
+        ("auto", "CA Ca ca", [("CA", ["OWN:1"]), ("Ca", ["OWN:2"])]),
+        ("any", "met", [("met", ["HGNC:7029", "OWN:9"])]),
+    ],
+)
+def test_names_that_differ_in_capitals_have_identifiers_of_their_own(
+    tmp_path: Path, case: str, text: str, expected: list[tuple[str, list[str]]]
+) -> None:
+    (tmp_path / "l.tsv").write_text(
+        "type\tname\tid\nGene\tMET\tHGNC:7029\nGene\tmet\tOWN:9\nGene\tCA\tOWN:1\n"
+        "Gene\tCa\tOWN:2\n",
+        encoding="utf-8",
+    )
+    assert linked(tmp_path / "l.tsv", text, case) == expected
+
+
+def test_several_identifiers_in_a_cell_are_links_of_their_own(tmp_path: Path) -> None:
+    for number, heading in enumerate(["type\tname\tid\n", ""]):
+        path = tmp_path / f"{number}.tsv"
+        path.write_text(f"{heading}Gene\tFOO1\tMESH:D001241 | OWN:2\n", encoding="utf-8")
+        (patch,) = load(path, link=()).predict([Document(id="1", text="FOO1")])
+        assert [(link.curie, link.tier) for link in patch.add[0].links] == [
+            ("MESH:D001241", "ambiguous"),
+            ("OWN:2", "ambiguous"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "place"),
+    [
+        ("a.tsv", "type\tname\tid\nGene\tFOO1\n", "2"),
+        ("a.tsv", "type\tname\tsynonyms\nGene\tFOO1\n", "2"),
+        ("a.csv", "type,name,id\nGene,FOO1\n", "2"),
+        ("a.tsv", "type\tname\tid\nGene\tFOO1\tX:1\nGene\tFOO2\n", "3"),
+        ("a.tsv", "Gene\tFOO1\tX:1\nGene\tFOO2\n", "2"),
+    ],
+)
+def test_rows_without_a_cell_of_the_headings_are_refused(
+    tmp_path: Path, file: str, text: str, place: str
+) -> None:
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError, match=rf":{place}: 2 \S+ columns, but the first row has 3"):
+        load(tmp_path / file)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Gene\tFOO1\tX:1\n#Gene\tFOO2\tX:2\nGene\tFOO3\tX:3\n",
+        "#Gene\tFOO2\tX:2\nGene\tFOO1\tX:1\nGene\tFOO3\tX:3\n",
+        "type\tname\tid\nGene\tFOO1\tX:1\n# Gene\tFOO2\nGene\tFOO3\tX:3\n",
+        "name\ttype\tid\nFOO1\tGene\tX:1\nFOO2\t#Gene\tX:2\nFOO3\tGene\tX:3\n",
+    ],
+)
+def test_rows_that_are_commented_out_are_counted(tmp_path: Path, text: str) -> None:
+    (tmp_path / "l.tsv").write_text(text, encoding="utf-8")
+    assert linked(tmp_path / "l.tsv", "FOO1 FOO2 FOO3") == [("FOO1", ["X:1"]), ("FOO3", ["X:3"])]
+    assert "1 row whose type begins with # left out" in open_dictionary(tmp_path / "l.tsv").summary
+
+
+def test_names_that_cannot_match_and_identifiers_without_prefix_are_counted(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "l.tsv"
+    path.write_text(
+        "type\tname\tid\nGene\t++\tX:1\nGene\tthe\tX:2\nGene\tFOO1\tD001241\nGene\tFOO2\t673\n",
+        encoding="utf-8",
+    )
+    assert open_dictionary(path).summary == (
+        "4 names of 1 type (Gene), 2 with identifiers; 1 name without a letter or a digit was left "
+        "out; 1 stop word was removed: the; 2 identifiers have no prefix of a vocabulary; write "
+        "one, such as PREFIX:D001241"
+    )

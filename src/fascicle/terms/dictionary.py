@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
@@ -60,12 +60,12 @@ class DictionaryEntry(NamedTuple):
     Attributes:
         name: as written.
         type: entity type; empty for a phrase that is known, but not of which type.
-        concept: identifier of what it names; empty for none.
+        concepts: identifiers of what it names.
     """
 
     name: str
     type: str = ""
-    concept: str = ""
+    concepts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +196,7 @@ class _Names:
         sets: distinct sets of types, each sorted; an empty one is that of phrases without a type.
         types: of all names, sorted.
         counts: what became of the entries.
+        concepts: identifiers by type and row of the table, or by type and strict name.
     """
 
     table: NameTable
@@ -204,6 +205,15 @@ class _Names:
     sets: list[tuple[str, ...]]
     types: tuple[str, ...]
     counts: _NameCounts
+    concepts: Mapping[tuple[str, int | str], Collection[str]]
+
+    def identifiers(self, kind: str, row: int, surface: str) -> Collection[str]:
+        """Returns the identifiers of the names of a row that have this type and match a surface: of
+        a strict name its own, where it has any.
+        """
+        if not self.concepts:
+            return ()
+        return self.concepts.get((kind, composed(surface))) or self.concepts.get((kind, row), ())
 
     def kind(self, row: int, surface: str) -> int:
         """Returns the index into ``sets`` of the names of a row that match a surface; -1 if none
@@ -247,6 +257,11 @@ class _Phrases:
         self._classes = Counter[str]()
         self._phrases: dict[str, int] = {}
         self._strict: dict[str, int] = {}
+        # by type and form of strict names, and of others; in order
+        self._concepts: dict[bool, dict[tuple[str, str], dict[str, None]]] = {
+            True: defaultdict(dict),
+            False: defaultdict(dict),
+        }
 
     def add(self, entry: DictionaryEntry, words: list[str]) -> None:
         """Adds an entry in all its casings, or counts why it is no name."""
@@ -260,6 +275,8 @@ class _Phrases:
         phrases = self._strict if strict else self._phrases
         for form in words if strict else _casings(words, entry.type, self._rule):
             phrases[form] = self._sets.union(phrases.get(form, number), number)
+            if entry.concepts:
+                self._concepts[strict][entry.type, form].update(dict.fromkeys(entry.concepts))
 
     def finish(self) -> _Names:
         """Returns the names, without stop words.
@@ -290,7 +307,20 @@ class _Phrases:
             sets=sets,
             types=tuple(sorted(set().union(*sets))),
             counts=counts,
+            concepts=self._concepts_by_row(order, stop_words),
         )
+
+    def _concepts_by_row(
+        self, order: Sequence[str], stop_words: Collection[str]
+    ) -> dict[tuple[str, int | str], Collection[str]]:
+        """Returns identifiers as of `_Names.concepts`, without those of stop words."""
+        rows = {form: row for row, form in enumerate(order)} if self._concepts[False] else {}
+        return {
+            (kind, form if strict else rows[form]): tuple(identifiers)
+            for strict, concepts in self._concepts.items()
+            for (kind, form), identifiers in concepts.items()
+            if form not in stop_words
+        }
 
     def _drop_stop_words(self) -> list[str]:
         stop_words = sorted(self._rule.stop_forms() & (self._phrases.keys() | self._strict.keys()))

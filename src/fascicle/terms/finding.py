@@ -23,10 +23,10 @@ from fascicle.settings.inputs import PACK_RULE, Case, InputFacts, Overlaps, Reco
 from fascicle.terms.dictionary import OWN
 from fascicle.terms.keys.characters import case_fits
 from fascicle.terms.keys.key import NORMALISER, key
+from fascicle.terms.list_words import WordReader
 from fascicle.terms.matcher import (
     DictionaryReport,
     Matcher,
-    WordReader,
     read_dictionary,
     read_typed_names,
 )

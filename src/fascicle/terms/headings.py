@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 from typing import Final
@@ -15,7 +15,7 @@ from fascicle.core.files.source import Source, read_lines
 from fascicle.core.mention import AMBIGUOUS, Link
 from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import FormatError, InputError
-from fascicle.terms.dictionary import DictionaryEntry, composed
+from fascicle.terms.dictionary import DictionaryEntry
 from fascicle.terms.terms import curie
 
 HEADINGS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
@@ -86,8 +86,17 @@ def first_rows(path: str) -> tuple[str, list[list[str]]]:
     else:
         first = next((line for line in lines if not is_comment(line, signs)), "")
         separator = next((sign for sign in signs if sign in first), "\t")
-    rows = (row for row in lines if not is_comment(row, separator))
+    rows = [row for row in lines if not is_comment(row, separator)]
+    # a first row with # may have headings, or be commented out as later ones
+    rows = [row.removeprefix(_COMMENT) for row in rows[:1]] + [
+        row for row in rows[1:] if not row.startswith(_COMMENT)
+    ]
     return separator, [list(map(str.strip, split_cells(row, separator))) for row in rows]
+
+
+def lacks_prefix(identifier: str) -> bool:
+    """True if an identifier has no prefix of a vocabulary, and is no address."""
+    return not curie(identifier) and ":" not in identifier
 
 
 def is_comment(row: str, separators: str) -> bool:
@@ -207,14 +216,14 @@ def _columns_by_content(rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
 
 
 def _content(cells: Sequence[str]) -> str:
-    identifiers = [cell for cell in cells if cell]
+    identifiers = [part for cell in cells for part in split_cell(cell)]
     if identifiers and all(map(_CURIE.fullmatch, identifiers)):
         return "concept"
     return "type" if all(map(read_vocabulary().candidates, cells)) else "name"
 
 
-def split_synonyms(cell: str) -> Iterator[str]:
-    """Yields the names in a cell, with ``|`` or else ``;`` between them."""
+def split_cell(cell: str) -> Iterator[str]:
+    """Yields the names, or identifiers, in a cell, with ``|`` or else ``;`` between them."""
     for part in cell.split("|" if "|" in cell else ";"):
         if text := part.strip():
             yield text
@@ -249,47 +258,19 @@ def check_types(entries: Iterable[DictionaryEntry], path: str) -> Iterator[Dicti
         )
 
 
-class NameLinks:
-    """Identifiers of the names of a list, as links.
-
-    Attributes:
-        size: how many names were read.
+def name_links(identifiers: Collection[str]) -> tuple[Link, ...]:
+    """Returns the links of a name of a list: one for each identifier, *ambiguous* if there are
+    several.
     """
-
-    def __init__(self) -> None:
-        self.size = 0
-        self._concepts: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-
-    def __len__(self) -> int:
-        """Returns how many names have identifiers."""
-        return len(self._concepts)
-
-    def remember(self, entries: Iterable[DictionaryEntry]) -> Iterator[DictionaryEntry]:
-        """Yields entries, and keeps their identifiers."""
-        for entry in entries:
-            self.size += 1
-            if entry.concept:
-                self._concepts[entry.type, _plain(entry.name)][entry.concept] = None
-            yield entry
-
-    def of(self, kind: str, words: str) -> tuple[Link, ...]:
-        """Returns the links of a name: one for each identifier, *ambiguous* if there are
-        several.
-        """
-        identifiers = self._concepts.get((kind, _plain(words)), ()) if self._concepts else ()
-        tier = AMBIGUOUS if len(identifiers) > 1 else "exact"
-        return tuple(
-            Link(
-                id=normalised.partition(":")[2],
-                ontology=normalised.partition(":")[0],
-                curie=normalised,
-                tier=tier,
-            )
-            if (normalised := curie(identifier))
-            else Link(id=identifier, tier=tier)
-            for identifier in identifiers
+    tier = AMBIGUOUS if len(identifiers) > 1 else "exact"
+    return tuple(
+        Link(
+            id=normalised.partition(":")[2],
+            ontology=normalised.partition(":")[0],
+            curie=normalised,
+            tier=tier,
         )
-
-
-def _plain(name: str) -> str:
-    return " ".join(composed(name).casefold().split())
+        if (normalised := curie(identifier))
+        else Link(id=identifier, tier=tier)
+        for identifier in identifiers
+    )

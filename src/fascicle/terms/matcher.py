@@ -13,13 +13,13 @@ one is of unknown type.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Ints, int_array
+from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import Source, read_lines
@@ -31,31 +31,29 @@ from fascicle.terms.dictionary import (
     RULES,
     DictionaryEntry,
     MatchingRule,
-    composed,
     gather_names,
 )
 from fascicle.terms.headings import (
-    NameLinks,
     check_types,
     drop_header,
     first_rows,
+    lacks_prefix,
     list_columns,
+    name_links,
+    split_cell,
     split_cells,
-    split_synonyms,
     unread_titles,
 )
-from fascicle.terms.keys.forms import BREAK, Forms
-from fascicle.terms.keys.key import TokenArrays
+from fascicle.terms.list_words import WordReader
 from fascicle.terms.overlaps import Edges, Match, best_segmentation, slices_by_document
 from fascicle.text.annotator import Annotator, TagSpace
-from fascicle.text.segment import segmenter as segmenter_of
 
 SOURCE: Final = "dictionary"
 _SHOWN: Final = 5  # types in a summary
-_BITS: Final = (1 << 64) - 1
 _PORTION: Final = 1 << 20  # characters of text that are searched together
 _CUT: Final = -2  # in place of a set of types: the end of a sentence is inside
-_Matched = tuple[tuple[Match, ...], list[str]]
+# matches -> their rows of the table; and the words that are names in other capitals alone
+_Matched = tuple[dict[Match, int], list[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +72,7 @@ class TsvOptions:
         concept_column: column of identifiers; ``None`` if the table has none.
         synonym_columns: columns of further names, with ``|`` or ``;`` between them.
         separator: between columns.
+        width: least number of columns; 0 for that of the first row that is no header.
     """
 
     name_column: int = 1
@@ -86,6 +85,7 @@ class TsvOptions:
     concept_column: int | None = None
     synonym_columns: tuple[int, ...] = ()
     separator: str = "\t"
+    width: int = 0
 
     def __post_init__(self) -> None:
         """Raises an error for invalid columns.
@@ -119,13 +119,37 @@ class DictionaryReport:
         entries: names given out.
         empty: rows left out because they have no name.
         first_empty: file and line of the first of them.
+        commented: rows left out because their type begins with ``#``.
+        first_commented: file and line of the first of them.
+        bare: identifiers without the prefix of a vocabulary.
+        first_bare: the first of them.
         unread: titles of columns that are not read.
     """
 
     entries: int = 0
     empty: int = 0
     first_empty: str = ""
+    commented: int = 0
+    first_commented: str = ""
+    bare: int = 0
+    first_bare: str = ""
     unread: tuple[str, ...] = ()
+
+    def count_empty(self, place: str) -> None:
+        """Counts a row without a name."""
+        self.empty += 1
+        self.first_empty = self.first_empty or place
+
+    def count_commented(self, place: str) -> None:
+        """Counts a row whose type begins with ``#``."""
+        self.commented += 1
+        self.first_commented = self.first_commented or place
+
+    def count_bare(self, identifiers: Iterable[str]) -> None:
+        """Counts those of the identifiers of a row that have no prefix."""
+        for identifier in filter(lacks_prefix, identifiers):
+            self.bare += 1
+            self.first_bare = self.first_bare or identifier
 
     def lines(self) -> list[str]:
         """Returns the report as sentences, for a person."""
@@ -136,6 +160,14 @@ class DictionaryReport:
         if self.empty:
             rows = plural(self.empty, "row without a name was", "rows without a name were")
             yield f"{rows} left out (first: {self.first_empty})"
+        if self.commented:
+            rows = plural(self.commented, "row whose type begins", "rows whose types begin")
+            yield f"{rows} with # left out (first: {self.first_commented})"
+        if self.bare:
+            yield (
+                f"{plural(self.bare, 'identifier has', 'identifiers have')} no prefix of a "
+                f"vocabulary; write one, such as PREFIX:{self.first_bare}"
+            )
         if self.unread:
             yield f"not read: {', '.join(self.unread)}"
 
@@ -166,13 +198,16 @@ def read_dictionary(
     remarks = options.separator if options.type_column is not None else ""
     for number, line in drop_header(lines, header=options.header, remarks=remarks):
         cells = split_cells(line, options.separator)
+        if columns.is_commented(cells):
+            report.count_commented(f"{path}, line {number}")
+            continue
         if line.strip():
             columns.check_width(cells, number)
         if not line.strip() or not cells[options.name_column].strip():
-            report.empty += 1
-            report.first_empty = report.first_empty or f"{path}, line {number}"
+            report.count_empty(f"{path}, line {number}")
             continue
         entry = columns.entry(cells, number)
+        report.count_bare(entry.concepts)
         for name in (entry.name, *columns.synonyms(cells)):
             report.entries += 1
             yield entry._replace(name=name)
@@ -212,6 +247,7 @@ def _list_options(path: str, report: DictionaryReport) -> TsvOptions:
         synonym_columns=tuple(columns.get("synonyms", ())),
         header=has_header,
         separator=separator,
+        width=len(rows[0]) if rows else 0,
     )
     report.unread = unread_titles(rows[:1], columns, titled=has_header)
     return options
@@ -237,33 +273,38 @@ class _Columns:
     """Columns of a table of names.
 
     Attributes:
-        count: columns of the first row; 0 before it.
+        count: columns of each row; 0 before the first one.
     """
 
     def __init__(self, path: str, options: TsvOptions) -> None:
         self.count = 0
         self._path, self._options = path, options
         self._sign = options.separator.replace("\t", "TAB")
-        last = options.name_column if options.type_column is None else options.type_column
-        self._needed = 1 + max(options.name_column, last)
+        places = (options.type_column, options.concept_column, *options.synonym_columns)
+        self._needed = 1 + max([options.name_column, *(at for at in places if at is not None)])
         self._is_of_type, self._other_type = False, ""
+
+    def is_commented(self, cells: Sequence[str]) -> bool:
+        """True if the type of a row begins with ``#``."""
+        at = self._options.type_column
+        return at is not None and any(cell.lstrip().startswith("#") for cell in cells[at : at + 1])
 
     def check_width(self, cells: list[str], number: int) -> None:
         """Raises an error for a row with another number of columns than the first, or than is
         allowed.
         """
-        self.count = self.count or len(cells)
+        self.count = self.count or max(len(cells), self._options.width)
+        if len(cells) != self.count:
+            raise FormatError(
+                f"{len(cells)} {self._sign}-separated columns, but the first row has "
+                f"{self.count}; all rows need as many",
+                at=Place(self._path, number),
+            )
         if len(cells) < self._needed:
             raise FormatError(
                 f"{len(cells)} {self._sign}-separated column(s), but {self._needed} are needed, "
                 "such as a type, a TAB and a name; write the type of each name and a "
                 f"{self._sign} before it, or name the columns that the table has",
-                at=Place(self._path, number),
-            )
-        if len(cells) != self.count:
-            raise FormatError(
-                f"{len(cells)} {self._sign}-separated columns, but the first row has "
-                f"{self.count}; all rows need as many",
                 at=Place(self._path, number),
             )
         if self._options.alone and len(cells) > 1:
@@ -289,12 +330,12 @@ class _Columns:
                 "types as such",
                 at=Place(self._path, number),
             )
-        concept_at = options.concept_column
-        return DictionaryEntry(name, kind, "" if concept_at is None else cells[concept_at].strip())
+        identifiers = "" if options.concept_column is None else cells[options.concept_column]
+        return DictionaryEntry(name, kind, tuple(split_cell(identifiers)))
 
     def synonyms(self, cells: list[str]) -> Iterator[str]:
         """Yields further names of a row."""
-        return (name for at in self._options.synonym_columns for name in split_synonyms(cells[at]))
+        return (name for at in self._options.synonym_columns for name in split_cell(cells[at]))
 
     def _compare_suspect(self, cells: list[str]) -> None:
         if self._options.suspect is None:
@@ -314,45 +355,6 @@ class _Columns:
                 f"others, such as {self._other_type!r}, but type = {kind!r} is said of all names; "
                 "leave type out, or give a list of the names of that type"
             )
-
-
-class WordReader:
-    """Reads the words of texts as tokens for a scan; recent texts are cached for further
-    dictionaries.
-
-    A text is split by the segmenter, even if it has words of its own, so that names and texts are
-    split alike.
-    """
-
-    def __init__(self, segmenter: str = "rules@1", *, folded: bool = False) -> None:
-        """Sets the segmenter, by its name, and whether words are read in lower case.
-
-        Raises:
-            InputError: no such segmenter.
-        """
-        self.rules, self._fold = segmenter_of(segmenter), str.lower if folded else str
-        self._last: tuple[list[str], TokenArrays] | None = None
-
-    def read(self, texts: list[str]) -> TokenArrays:
-        """Returns the words of texts, as of `keys.reader.TokenArrays`."""
-        if self._last is None or self._last[0] != texts:
-            self._last = (texts, self._cut(texts))
-        return self._last[1]
-
-    def _cut(self, texts: list[str]) -> TokenArrays:
-        forms, offset = Forms(hash_of=lambda word: hash(word) & _BITS), 0
-        spans: list[tuple[int, int]] = []
-        rows: list[int] = []
-        for text in texts:
-            words = self.rules.words(text)
-            rows += [forms.row(self._fold(composed(text[start:end]))) for start, end in words]
-            rows.append(forms.row(BREAK))
-            spans += [(start + offset, end + offset) for start, end in words]
-            offset += len(text) + 1
-            spans.append((offset - 1, offset - 1))
-        starts, ends = int_array(spans).reshape(-1, 2).T
-        whole = np.ones(len(rows), dtype=bool)
-        return TokenArrays(starts, ends, np.array(rows, dtype=np.int32), whole, whole, forms)
 
 
 class Matcher(Annotator):
@@ -403,14 +405,11 @@ class Matcher(Annotator):
             UsageError: no such rule, or phrases without a type under a rule that takes none.
         """
         self.rule, self.name, self._content = _rule(rule), name, content
-        self._own = NameLinks()
         self.places = 0  # of names in all texts so far
         self._report = report or DictionaryReport()
         self._reader = reader or WordReader(folded=self.rule.folded)
-        self._names = gather_names(
-            self._own.remember(entries), rule=self.rule, segmenter=self._reader.rules
-        )
-        if len(self._own):
+        self._names = gather_names(entries, rule=self.rule, segmenter=self._reader.rules)
+        if self._names.concepts:
             self.gives = frozenset({"mentions", "links"})
         self.counts, self.types, self.segmenter = (
             self._names.counts,
@@ -429,11 +428,13 @@ class Matcher(Annotator):
         """What it has, for a person: how many names of which types, and how many of them have
         identifiers, and what was not read.
         """
-        linked = f", {len(self._own)} with identifiers" if len(self._own) else ""
+        concepts = self._names.concepts
+        linked = f", {len(concepts)} with identifiers" if concepts else ""
+        losses = (*self.counts.lines()[1:], *self._report.losses())
         types = ", ".join(self.types[:_SHOWN]) + ("..." if len(self.types) > _SHOWN else "")
         return (
-            f"{plural(self._own.size, 'name')} of {plural(len(self.types), 'type')} "
-            f"({types}){linked}{''.join(f'; {loss}' for loss in self._report.losses())}"
+            f"{plural(self.counts.entries, 'name')} of {plural(len(self.types), 'type')} "
+            f"({types}){linked}{''.join(f'; {loss}' for loss in losses)}"
         )
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
@@ -443,7 +444,7 @@ class Matcher(Annotator):
         Args:
             documents: read once; their mentions and words are not looked at.
         """
-        yield from (matches for matches, _ in self._match(documents))
+        yield from (tuple(matches) for matches, _ in self._match(documents))
 
     def _match(self, documents: Iterable[Document]) -> Iterator[_Matched]:
         for chunk in portions(documents, characters=_PORTION):
@@ -461,7 +462,9 @@ class Matcher(Annotator):
         matched = zip(documents, self._match(documents), strict=True)
         return [self._patch(document.text, *matches) for document, matches in matched]
 
-    def _patch(self, text: str, matches: Sequence[Match], other_capitals: Sequence[str]) -> Patch:
+    def _patch(
+        self, text: str, matches: Mapping[Match, int], other_capitals: Sequence[str]
+    ) -> Patch:
         untyped = sum(not match.types for match in matches)
         events: list[Event] = []
         if untyped:
@@ -481,42 +484,42 @@ class Matcher(Annotator):
                 ((m.start, m.end),),
                 kind,
                 source=self.name,
-                links=self._own.of(kind, text[m.start : m.end]),
+                links=name_links(self._names.identifiers(kind, row, text[m.start : m.end])),
             )
-            for m in matches
+            for m, row in matches.items()
             for kind in m.types
         )
         self.places += len(add)
         return Patch(add=add, events=tuple(events))
 
     def _match_chunk(self, documents: Sequence[Document]) -> Iterator[_Matched]:
-        """Yields the matches of each document, and the words that are names in other capitals
-        alone.
-        """
         tokens = self._reader.read([document.text for document in documents])
         hits = self._names.table.find(tokens, inside_words=True)
         starts, ends = tokens.starts[hits.first], tokens.ends[hits.last]
         parts = list(slices_by_document(documents, starts))
         kinds = np.full(len(starts), _CUT, dtype=np.int64)
         for document, (part, offset) in zip(documents, parts, strict=True):
-            places = _by_place(part, offset, starts, ends, hits.rows)
-            kinds[part] = list(self._kinds(document, places))
+            kinds[part] = list(
+                self._kinds(document, _by_place(part, offset, starts, ends, hits.rows))
+            )
         names = np.flatnonzero(kinds >= 0)
         spans = np.stack([hits.first, hits.last + 1], axis=1)[names]
         kinds[names[~best_segmentation(spans)]] = _CUT
         for document, (part, offset) in zip(documents, parts, strict=True):
             places = _by_place(part, offset, starts, ends, kinds)
-            yield self._divide(document.text, places)
+            yield self._divide(document, places, hits.rows[part])
 
-    def _divide(self, text: str, places: Iterable[tuple[int, int, int]]) -> _Matched:
-        matches: list[Match] = []
+    def _divide(
+        self, document: Document, places: Iterable[tuple[int, int, int]], rows: Ints
+    ) -> _Matched:
+        matches: dict[Match, int] = {}
         other_capitals: list[str] = []
-        for start, end, kind in places:
+        for (start, end, kind), row in zip(places, rows, strict=True):
             if kind >= 0:
-                matches.append(Match(start, end, self._names.sets[kind]))
+                matches[Match(start, end, self._names.sets[kind])] = int(row)
             elif kind == NO_KIND:
-                other_capitals.append(text[start:end])
-        return tuple(matches), other_capitals
+                other_capitals.append(document.text[start:end])
+        return matches, other_capitals
 
     def _kinds(self, document: Document, places: Iterable[tuple[int, int, int]]) -> Iterator[int]:
         """Yields what stands at the places of rows: index of a set of types, or why it is no

@@ -43,11 +43,11 @@ from fascicle.runtime.decoding.tagger import tag_runs
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
 from fascicle.terms.finding import PackFinder
+from fascicle.terms.list_words import WordReader
 from fascicle.terms.matcher import (
     DictionaryReport,
     Matcher,
     TsvOptions,
-    WordReader,
     read_dictionary,
 )
 from fascicle.terms.overlaps import Match

@@ -34,10 +34,10 @@ from fascicle.settings.inputs import (
 from fascicle.settings.recipes.corpora import MixtureSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
 from fascicle.terms.finding import make_finder
+from fascicle.terms.list_words import WordReader
 from fascicle.terms.matcher import (
     DictionaryReport,
     Matcher,
-    WordReader,
     pack_dictionary,
     read_typed_names,
 )
