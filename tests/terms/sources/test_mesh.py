@@ -108,6 +108,8 @@ def test_supplementary_records(read: Callable[..., Any]) -> None:
         "C000002\n"
     )
     assert read(text, "mesh_ascii")["MESH:C000002"].names == record.names
+    # names of headings are no identifiers
+    assert read(text + "HM = *Benzilates\n", "mesh_ascii").losses() == {"reference": 1}
 
 
 def test_records_that_give_nothing_are_counted(read: Callable[..., Any]) -> None:

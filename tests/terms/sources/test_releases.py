@@ -19,17 +19,21 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to-build-a-pack.md"
 
 
 def conso(
-    cui: str, language: str, source: str, kind: str, code: str, name: str, suppress: str = "N"
+    cui: str,
+    language: str,
+    source: str,
+    kind: str,
+    code: str,
+    name: str,
+    suppress: str = "N",
+    *,
+    atom: tuple[str, ...] = ("S", "L1", "VO", "S1", "N"),
 ) -> str:
     """A row of MRCONSO.RRF with its 18 columns."""
     cells = (
         cui,
         language,
-        "P",
-        "L1",
-        "PF",
-        "S1",
-        "Y",
+        *atom,
         "A1",
         "",
         "",
@@ -75,6 +79,24 @@ def test_umls_has_types_languages_and_kinds(read: Reader, tmp_path: Path) -> Non
         ("Diabetes mellitus", "label", "de"),
     }
     assert found.losses() == {"where": 1, "type": 1}
+
+
+PREFERRED = ("P", "L1", "PF", "S1", "Y")
+
+
+def test_the_label_of_umls_is_the_preferred_name_of_the_concept(read: Reader) -> None:
+    content = (
+        conso("C0020538", "ENG", "MSH", "MH", "D006973", "Hypertension")
+        + conso("C0020538", "ENG", "SNOMEDCT_US", "FN", "1", "High pressure (disorder)")
+        + conso("C0020538", "ENG", "CHV", "SY", "0", "Hypertensive disease", atom=PREFERRED)
+        + conso("C0020538", "ENG", "X", "PT", "2", "Blood raised (finding)")
+    )
+    assert read(content, "umls", type="Disease").names("umls:C0020538") == {
+        "Hypertensive disease": "label",
+        "Hypertension": "exact",
+        "High pressure": "exact",
+        "Blood raised (finding)": "exact",
+    }
 
 
 def test_vocabularies_and_languages_of_umls_can_be_chosen(read: Reader) -> None:

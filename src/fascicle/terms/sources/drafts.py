@@ -270,6 +270,7 @@ class Draft:
         language: str = "",
         place: Place | None = None,
         types: Collection[str] = (),
+        first: bool = False,
     ) -> bool:
         """Adds a name, or counts the reason why it is left out.
 
@@ -279,6 +280,8 @@ class Draft:
             language: empty for that of the source.
             place: of the name; by default that of the record.
             types: types of the synonym.
+            first: the name comes before those from before, so that its label is that of the
+                concept.
 
         Returns:
             Whether the concept has the name now, from here or from before.
@@ -300,6 +303,8 @@ class Draft:
             self.report.lose("repeated", place)
         if before is None or _STRENGTH[kind] < _STRENGTH[before]:
             self.names[surface, language] = kind
+        if first:
+            self.names = {(surface, language): kind, **self.names}
         return True
 
     def _unfit(self, surface: str, kind: NameKind, language: str, types: Collection[str]) -> str:

@@ -29,6 +29,7 @@ from fascicle.terms.sources.drafts import (
 )
 from fascicle.terms.sources.parquet_rows import parquet_rows, parts_of
 from fascicle.terms.sources.predicates import (
+    address_curie,
     is_short,
     language_of_type,
     last_part,
@@ -162,7 +163,7 @@ class _Reading:
             yield self._draft(node, place)
 
     def _draft(self, node: _Node, place: Place) -> Draft:
-        identifier = curie(node.id, self._settings.prefix)
+        identifier = address_curie(node.id, self._settings.prefix)
         meta = node.meta or _Meta()
         draft = Draft(
             settings=self._settings,
@@ -196,8 +197,8 @@ class _Reading:
             self._report.lose("relation", place)
             return
         below, above = (
-            curie(edge.sub, self._settings.prefix),
-            curie(edge.obj, self._settings.prefix),
+            address_curie(edge.sub, self._settings.prefix),
+            address_curie(edge.obj, self._settings.prefix),
         )
         if below and above and below != above:
             self._report.used += 1
@@ -208,7 +209,9 @@ class _Reading:
     def _read_equals(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
         self._report.rows += 1
         equals = _decode(raw, _Equals)
-        concepts = [curie(node, self._settings.prefix) for node in equals.nodes] if equals else []
+        concepts = (
+            [address_curie(node, self._settings.prefix) for node in equals.nodes] if equals else []
+        )
         if len(concepts) < 2 or not all(concepts):
             self._report.lose("identifier" if equals else "structure", place)
             return

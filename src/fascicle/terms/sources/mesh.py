@@ -286,6 +286,8 @@ def _take(record: _Record, field: str, value: str) -> None:
         record.names.insert(0, (value, "label"))
     elif field == "MN":
         record.trees.append(value)
+    elif field == "HM":  # names headings, which draft.above counts as no identifiers
+        record.mapped.append(value)
     elif field == "ENTRY" and "|" not in value:
         record.permuted += 1
     elif field in _ENTRIES:

@@ -69,7 +69,11 @@ class Layout(Settings, frozen=True, kw_only=True):
         placeholders: names of rows without a meaning.
         unnamed: regular expression for names that say nothing.
         languages: what it calls languages -> as we do.
-        tag: regular expression for what labels end with that is no part of them.
+        tag: regular expression for what names of the kind ``tagged`` end with that is no part of
+            them.
+        tagged: value of the column ``kind``.
+        preferred: places of columns, each with its value in the row of a preferred name; other
+            labels count only where a concept has none.
     """
 
     columns: ColumnSettings = ColumnSettings()
@@ -80,6 +84,8 @@ class Layout(Settings, frozen=True, kw_only=True):
     unnamed: str = ""
     languages: dict[str, str] = msgspec.field(default_factory=dict)
     tag: str = ""
+    tagged: str = ""
+    preferred: tuple[tuple[int, str], ...] = ()
 
     def of(self, settings: SourceSettings) -> Layout:
         """Returns the layout with the settings of a source that differ from it.
@@ -245,11 +251,20 @@ class _Rows:
         return cells[self._single[key]] if key in self._single else ""
 
     def _take_name(self, name: str, cells: list[str], draft: Draft) -> None:
-        kind = self._kind(self._cell(cells, "kind"), self._cell(cells, "tag"))
+        word, layout = self._cell(cells, "kind"), self._layout
+        kind = self._kind(word, self._cell(cells, "tag"))
+        preferred = bool(layout.preferred) and all(
+            cells[at] == value for at, value in layout.preferred
+        )
         language = self._cell(cells, "language").lower()
-        if self._layout.tag and kind == "label":
+        if layout.tag and word == layout.tagged:
             name = self._tag.sub("", name)
-        draft.name(name, kind, language=self._layout.languages.get(language, language))
+        draft.name(
+            name,
+            "label" if preferred else kind,
+            language=layout.languages.get(language, language),
+            first=preferred,
+        )
 
     def _relate(self, key: str, text: str, draft: Draft) -> None:
         if key == "parents":
