@@ -229,6 +229,9 @@ def explanation_lines(explanation: Explanation) -> Iterator[str]:
         yield "no term of the pack has this key"
     for explained in explanation.terms:
         yield from _lines(explained)
+    threshold = RecognitionSettings().threshold
+    if explanation.terms and (reason := reason_not_found(explanation, threshold)):
+        yield f"not found in texts: {reason}"
     for parts in explanation.composed:
         yield f"composed of the quality {parts.quality!r} and the entity {parts.entity!r}, as"
         for term in parts.terms:
