@@ -21,6 +21,7 @@ from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 from fascicle.terms.curation import CURATION
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import verify
+from fascicle.terms.pack.why import explain_name, explanation_lines
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.verbs.tasks.index_build import build_pack
 
@@ -80,6 +81,12 @@ def test_the_name_of_an_earlier_one_is_explained() -> None:
         PackError, match=r"ships basic@2 in place of basic@1: give basic, or a copy"
     ):
         Pack.open("basic@1")
+
+
+@SHIPPED
+def test_why_says_that_a_name_is_not_found(pack: Pack) -> None:
+    *_, last = explanation_lines(explain_name(pack, "MA"))
+    assert last == "not found in texts: its case or form is not that of the names like it: ma"
 
 
 @SHIPPED
