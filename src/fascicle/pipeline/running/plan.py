@@ -59,27 +59,33 @@ def replaced_documents(
     Returns:
         Shard -> places of documents, in order.
     """
-    identifiers, reasons = IdSet(), Counter() if reasons is None else reasons
+    identifiers, counts = IdSet(), Counter[str]() if reasons is None else reasons
     again = {identifier for entry in history() for identifier in _current_ids(entry, identifiers)}
     now: dict[str, DocumentState] = {}
     places: defaultdict[str, list[int]] = defaultdict(list)
     for entry in history():
-        gone = [now.pop(identifier) for identifier in entry.withdrawn if identifier in now]
-        reasons["withdrawn"] += len(gone)
-        for identifier, state in entry.documents():
-            if identifier not in again:
-                continue
-            old = now.get(identifier)
-            if old is not None:
-                reasons[_reason(identifier, old, state, inputs)] += 1
-            if old is not None and state[:2] < old[:2]:
-                gone.append(state)
-                continue
-            now[identifier] = state
-            gone += [] if old is None else [old]
-        for state in gone:
+        for reason, state in _left_out(entry, now, again, inputs):
+            counts[reason] += 1
             places[state.shard].append(state.place)
     return {shard: tuple(sorted(places)) for shard, places in places.items()}
+
+
+def _left_out(
+    entry: Entry, now: dict[str, DocumentState], again: set[str], inputs: Sequence[str]
+) -> Iterator[tuple[str, DocumentState]]:
+    """Brings the latest states up to date; yields the documents that no longer count, and why."""
+    for identifier in entry.withdrawn:
+        if identifier in now:
+            yield "withdrawn", now.pop(identifier)
+    for identifier, state in entry.documents():
+        if identifier not in again:
+            continue
+        old = now.get(identifier)
+        is_latest = old is None or state[:2] >= old[:2]
+        if is_latest:
+            now[identifier] = state
+        if old is not None:
+            yield _reason(identifier, old, state, inputs), old if is_latest else state
 
 
 def _reason(

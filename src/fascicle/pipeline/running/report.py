@@ -296,6 +296,10 @@ def _seconds(markers: Sequence[ShardMarker]) -> dict[str, Any]:
     }
 
 
+def _planned(manifest: RunManifest) -> dict[str, Any]:
+    return {"shards": len(manifest.shards), "left_out": manifest.left_out}
+
+
 def sum_markers(folder: RunFolder, manifest: RunManifest, markers: Iterable[ShardMarker]) -> Totals:
     """Sums the markers; only numbers of each marker stay in memory.
 
@@ -315,14 +319,13 @@ def sum_markers(folder: RunFolder, manifest: RunManifest, markers: Iterable[Shar
         quarantined=reasons.total(),
         characters=sum(marker.characters for marker in small),
         **_seconds(small),
-        shards=len(manifest.shards),
+        **_planned(manifest),
         mentions=_sum(marker.mentions for marker in small),
         reasons=dict(reasons.most_common()),
         losses=_sum(marker.losses for marker in small),
         suspects=tuple(suspects(small[: len(manifest.shards)])),
         origins=merge_origins(origin for marker in small for origin in marker.origins),
         parts=tuple(marker.part.name for marker in small),
-        left_out=manifest.left_out,
         **lists.totals(),
     )
 
@@ -442,7 +445,6 @@ def _tables(totals: Totals) -> Iterable[tuple[str, Sequence[str], Iterable[Seque
         ("Seconds by step", ("step", "seconds"), totals.steps.items()),
         ("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
         ("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
-        ("Left out by the update", ("reason", "documents"), totals.left_out.items()),
         ("Lost in the output format", ("what", "number"), totals.losses.items()),
         ("Notes about documents", ("kind", "code", "first", "number"), _notes(totals)),
         (
@@ -463,6 +465,7 @@ def _account(totals: Totals) -> dict[str, float]:
         "documents": totals.documents,
         "done": totals.done,
         "in quarantine": totals.quarantined,
+        **totals.left_out,
         "shards": totals.shards,
         "characters": totals.characters,
         "seconds of work": totals.seconds,
