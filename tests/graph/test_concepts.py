@@ -34,7 +34,7 @@ def csv_rows(path: Path) -> list[list[str]]:
 def test_each_concept_of_a_document_is_a_row(tmp_path: Path) -> None:
     totals = write_concepts(DOCUMENTS, str(tmp_path / "c.csv"))
     assert csv_rows(tmp_path / "c.csv") == [list(COLUMNS), *(list(map(str, row)) for row in ROWS)]
-    assert totals == (2, 5, 9, 1)
+    assert totals == (2, 5, 9, 1, 1)
 
 
 def test_a_parquet_has_the_same_rows_with_types(tmp_path: Path) -> None:
@@ -111,4 +111,6 @@ def test_what_is_left_out_is_said(
     assert "none of the 2 documents could be used" in capsys.readouterr().err
     assert not Path(out).exists()
     assert cli.main([command, str(tmp_path / "bare.jsonl"), "-o", out]) == 0
-    assert "left out: 2 links without a CURIE" in capsys.readouterr().err
+    errors = capsys.readouterr().err
+    assert "left out: 2 links without a CURIE" in errors
+    assert "left out: 1 mention with ambiguous links" in errors

@@ -33,12 +33,15 @@ COLUMNS: Final = MappingProxyType(
 
 
 class TableTotals(NamedTuple):
-    """Numbers of documents, of rows, of mentions of concepts, and of links without a CURIE."""
+    """Numbers of documents, of rows, of mentions of concepts, of links without a CURIE, and of
+    mentions with ambiguous links.
+    """
 
     documents: int
     rows: int
     mentions: int
     unnamed: int
+    ambiguous: int
 
 
 def write_concepts(
@@ -61,7 +64,7 @@ def write_concepts(
         OutputError: the file exists, or the place cannot be written.
         MissingExtraError: the package for the kind of file is not installed.
     """
-    count = rows = mentions = unnamed = 0
+    count = rows = mentions = unnamed = ambiguous = 0
     rules = segmenter("rules@1")
     with open_rows(os.fspath(path), COLUMNS, overwrite=overwrite) as add:
         for document in documents:
@@ -69,10 +72,11 @@ def write_concepts(
             evidence = evidence_of(document, rules)
             mentions += len(evidence.occurrences)
             unnamed += evidence.unnamed
+            ambiguous += evidence.ambiguous
             for row in _concept_rows(document, evidence, weights):
                 add(row)
                 rows += 1
-    return TableTotals(count, rows, mentions, unnamed)
+    return TableTotals(count, rows, mentions, unnamed, ambiguous)
 
 
 def weight_of(section: str, weights: Mapping[str, float]) -> float:

@@ -61,12 +61,14 @@ class DocumentConcepts(NamedTuple):
         sentences: all of the document.
         occurrences: in the order of the mentions.
         unnamed: number of links that have no CURIE, which are left out.
+        ambiguous: number of mentions that are left out because their links are ambiguous.
         date: of the document, see `date_of`.
     """
 
     sentences: tuple[Span, ...]
     occurrences: tuple[ConceptMention, ...]
     unnamed: int
+    ambiguous: int
     date: str
 
     def by_concept(self) -> Mapping[str, list[ConceptMention]]:
@@ -103,7 +105,8 @@ def evidence_of(
         occurrence = ConceptMention(concept, link, mention, sentence, section, *support)
         before = occurrences.get(place)
         occurrences[place] = occurrence if before is None else _united(before, occurrence)
-    return DocumentConcepts(sentences, (*occurrences.values(),), unnamed, date_of(document.meta))
+    ambiguous, date = sum(map(_is_ambiguous, document.mentions)), date_of(document.meta)
+    return DocumentConcepts(sentences, (*occurrences.values(),), unnamed, ambiguous, date)
 
 
 def _united(first: ConceptMention, other: ConceptMention) -> ConceptMention:
@@ -131,6 +134,10 @@ def _answers(document: Document) -> Iterator[tuple[Mention, Link]]:
         for link in mention.links:
             if not link.nil and link.tier != AMBIGUOUS:
                 yield mention, link
+
+
+def _is_ambiguous(mention: Mention) -> bool:
+    return any(link.tier == AMBIGUOUS for link in mention.links)
 
 
 def _probability(mention: Mention, link: Link) -> float:

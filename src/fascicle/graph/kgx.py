@@ -96,6 +96,7 @@ class GraphTotals:
         pairs: edges between concepts.
         crowded: sentences with too many concepts to count their pairs.
         unnamed: links without a CURIE, which are left out.
+        ambiguous: mentions with ambiguous links, which are left out.
         undated: documents with a date or year in a form that is not read, see
             `fascicle.graph.evidence.date_of`.
     """
@@ -108,6 +109,7 @@ class GraphTotals:
     pairs: int = 0
     crowded: int = 0
     unnamed: int = 0
+    ambiguous: int = 0
     undated: int = 0
 
 
@@ -257,6 +259,7 @@ class _Graph:
         totals.documents += 1
         totals.mentions += len(evidence.occurrences)
         totals.unnamed += evidence.unnamed
+        totals.ambiguous += evidence.ambiguous
         is_dated = any(name.lower() in DATED and value for name, value in document.meta.items())
         totals.undated += is_dated and not evidence.date
         totals.sentences, totals.crowded = self.counts.sentences, self.counts.crowded

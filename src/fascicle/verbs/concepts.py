@@ -12,6 +12,7 @@ from fascicle.verbs.console import Tally
 from fascicle.verbs.graph import documents_of, say_unnamed
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Strict, number, option, reads, writes
+from fascicle.verbs.tasks.graph import ambiguous_note
 
 _WEIGHTS = (
     "weight of a mention in a section; may be repeated; default: "
@@ -56,5 +57,7 @@ def run(args: Options) -> int:
     )
     tally.account.written, tally.account.mentions = totals.documents, totals.mentions
     say_unnamed(totals.unnamed)
+    if totals.ambiguous:
+        say(ambiguous_note(totals.ambiguous))
     say(plural(totals.rows, "row"))
     return tally.end(args.output, strict=args.strict, verbose=args.verbose)

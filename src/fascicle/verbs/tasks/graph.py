@@ -115,6 +115,8 @@ def graph_notes(totals: GraphTotals) -> Iterator[str]:
     """Yields what is to be said about a graph: what was left out, and its size."""
     if totals.unnamed:
         yield unnamed_note(totals.unnamed)
+    if totals.ambiguous:
+        yield ambiguous_note(totals.ambiguous)
     if totals.undated:
         yield (
             f"no date of {plural(totals.undated, 'document')}: it is not in a form such as "
@@ -127,6 +129,11 @@ def graph_notes(totals: GraphTotals) -> Iterator[str]:
         f"{plural(totals.concepts, 'concept')}, {plural(totals.mentioned, 'edge')} from documents, "
         f"{plural(totals.pairs, 'pair')} in {plural(totals.sentences, 'sentence')}"
     )
+
+
+def ambiguous_note(mentions: int) -> str:
+    """Returns a sentence on mentions with ambiguous links, which are left out."""
+    return f"left out: {plural(mentions, 'mention')} with ambiguous links"
 
 
 def unnamed_note(links: int) -> str:
