@@ -41,6 +41,9 @@ from fascicle.settings.choices import LINKED_MODEL, Choices
 from fascicle.verbs.tasks.graph import graph_of_run
 from fascicle.version import VERSION
 
+_Progress = Callable[[RunProgress], None]
+_Tell = Callable[[str], None]
+
 
 def run(  # noqa: PLR0913
     files: Paths,
@@ -56,8 +59,8 @@ def run(  # noqa: PLR0913
     resume: bool = False,
     update: bool = False,
     graph: AnyPath | None = None,
-    progress: Callable[[RunProgress], None] = lambda progress: None,
-    tell: Callable[[str], None] = lambda note: None,
+    progress: _Progress = lambda progress: None,
+    tell: _Tell = lambda note: None,
 ) -> Totals:
     """Runs a pipeline over files; finished work is kept, however the run ends.
 
@@ -86,10 +89,10 @@ def run(  # noqa: PLR0913
     Raises:
         FascicleError: see `fascicle.pipeline.running.run.Run.do`.
     """
-    request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
+    request, place = reading or ReadRequest(), os.fspath(folder)
     paths = _paths(to_path_list(files), request)
-    opener = PipelineOpener(given=steps, choices=choices or LINKED_MODEL)
-    inputs = _refuse_inputs(place, [*paths, steps, *opener.choices.paths])
+    opener = PipelineOpener(given=os.fspath(pipeline), choices=choices or LINKED_MODEL)
+    inputs = _refuse_inputs(place, paths, opener)
     opened = Run.of(
         paths,
         opener,
@@ -104,8 +107,9 @@ def run(  # noqa: PLR0913
         return opened.do(resume=resume, update=update, progress=progress)
 
 
-def _refuse_inputs(folder: str, inputs: Sequence[str]) -> Inputs:
-    """Returns the inputs on this machine; none of them may be the folder."""
+def _refuse_inputs(folder: str, paths: Sequence[str], opener: PipelineOpener) -> Inputs:
+    """Returns all that is read on this machine; none of it may be the folder."""
+    inputs = (*paths, opener.given, *opener.choices.paths)
     local = Inputs.of(path for path in inputs if not is_url(path))
     if not is_url(folder):
         local.refuse(folder, filled=True)
