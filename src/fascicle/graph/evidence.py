@@ -100,13 +100,23 @@ def evidence_of(
         concept = identify(curie)
         sentence = sentence_number(sentences, mention.start)
         section = document.section_of(mention) or NO_SECTION
-        place, sources = (concept, mention.spans), frozenset((mention.source,))
-        support = (sources, _probability(mention, link), frozenset(facts_of(mention)))
-        occurrence = ConceptMention(concept, link, mention, sentence, section, *support)
+        occurrence = ConceptMention(
+            concept, link, mention, sentence, section, *_support(mention, link)
+        )
+        place = (concept, mention.spans)
         before = occurrences.get(place)
         occurrences[place] = occurrence if before is None else _united(before, occurrence)
     ambiguous, date = sum(map(_is_ambiguous, document.mentions)), date_of(document.meta)
     return DocumentConcepts(sentences, (*occurrences.values(),), unnamed, ambiguous, date)
+
+
+def _support(mention: Mention, link: Link) -> tuple[frozenset[str], float, frozenset[str]]:
+    """Returns the sources, the probability and the facts of a mention."""
+    return (
+        frozenset((mention.source,)),
+        _probability(mention, link),
+        frozenset(facts_of(mention)),
+    )
 
 
 def _united(first: ConceptMention, other: ConceptMention) -> ConceptMention:
