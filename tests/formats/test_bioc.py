@@ -256,8 +256,9 @@ def test_what_a_collection_says_of_itself_is_noted_once(tmp_path: Path) -> None:
     assert event.code == "collection-left-out"
     assert event.message.endswith("source: PubMed; key: PMC.key; license: CC0; x: 1")
     assert not second.events
-    path.write_text(json.dumps({"infons": None, "documents": [document]}))
-    assert not next(iter(read(path, format="bioc-json"))).events
+    for nothing in (None, [], ""):
+        path.write_text(json.dumps({"infons": nothing, "documents": [document]}))
+        assert not next(iter(read(path, format="bioc-json"))).events
 
 
 @pytest.mark.parametrize("text", ["{}", "[1]", "[", '{"documents": 3}', "nothing", "[" * 5000])

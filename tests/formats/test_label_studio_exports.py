@@ -262,3 +262,25 @@ def test_what_people_say_about_a_region_is_kept(tmp_path: Path) -> None:
     write(tmp_path / "b.label-studio.json", [document])
     (again,) = read(tmp_path / "b.label-studio.json")
     assert (again.mentions, again.meta) == (document.mentions, document.meta)
+
+
+@pytest.mark.parametrize("value", [None, 5, {"x": 1}, "ask", ["ask", None, {"x": 1}]])
+def test_what_is_no_note_or_answer_stops_nothing(tmp_path: Path, value: Any) -> None:
+    at = {"start": 3, "end": 10, "text": "Lithium"}
+    region = {
+        "id": "a",
+        "type": "labels",
+        "value": {**at, "labels": ["Drug"]},
+        "meta": {"text": value},
+    }
+    choice = {"id": "a", "type": "choices", "from_name": "fact", "value": {**at, "choices": value}}
+    task = {"data": {"text": TEXT}, "annotations": [{"result": [region, choice]}]}
+    (document,) = of(tmp_path, json.dumps([task]), "a.json")
+    (mention,) = document.mentions
+    texts = [str(one) for one in (value if isinstance(value, list) else [value])]
+    texts = [text for text in texts if text in ("5", "ask")]
+    assert mention.attributes == (
+        *(("fact", text) for text in texts),
+        *(("note", text) for text in texts),
+    )
+    assert bool(document.events) == (not texts)

@@ -210,6 +210,27 @@ def test_files_that_were_cut_start_anew(tmp_path: Path) -> None:
     assert content(tmp_path / "graph") == content(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("end", ["", ".counts", ".counts-wal"])
+def test_a_link_in_the_place_of_an_interrupted_call_is_refused(tmp_path: Path, end: str) -> None:
+    part = part_name(tmp_path / "graph")
+    others = tmp_path / "others"
+    others.mkdir()
+    (others / "thesis.txt").write_text("own")
+    part.with_name(part.name + end).symlink_to(others / "thesis.txt" if end else others)
+    with pytest.raises(OutputError, match="is a link or belongs to another user"):
+        write_graph(DOCUMENTS, tmp_path / "graph", made_by=CAUSES)
+    assert content(others) == {"thesis.txt": b"own"}
+    assert not (tmp_path / "graph").exists()
+
+
+def test_counts_that_are_none_start_anew(tmp_path: Path) -> None:
+    part = part_name(tmp_path / "graph")
+    part.with_name(f"{part.name}.counts").write_bytes(b"no data base" * 500)
+    write_graph(DOCUMENTS, tmp_path / "graph", made_by=CAUSES)
+    write_graph(DOCUMENTS, tmp_path / "other")
+    assert content(tmp_path / "graph") == content(tmp_path / "other")
+
+
 def test_two_processes_do_not_write_one_graph(tmp_path: Path) -> None:
     part = part_name(tmp_path / "graph")
     with (

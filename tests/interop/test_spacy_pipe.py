@@ -184,6 +184,17 @@ def test_documents_survive_a_file() -> None:
     assert copy._.fascicle.text == TEXTS[0]
 
 
+def test_one_name_of_two_components_has_the_links_of_both(tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    for name, ids in (("x", "X:1"), ("z", "Z:3")):
+        (tmp_path / name).mkdir()
+        table = tmp_path / name / "same.tsv"
+        table.write_text(f"name\ttype\tid\nlithium\tDrug\t{ids}\n", encoding="utf-8")
+        nlp.add_pipe("fascicle", name=name, config={"model": str(table), "spans_key": name})
+    (mention,) = nlp("Lithium helps.")._.fascicle
+    assert [link.curie for link in mention.links] == ["X:1", "Z:3"]
+
+
 @pytest.mark.parametrize("keys", [("a", "b"), ("fascicle", "fascicle")])
 def test_two_components_keep_their_own_facts(tmp_path: Path, keys: tuple[str, str]) -> None:
     nlp = spacy.blank("en")

@@ -105,7 +105,7 @@ def test_texts_are_named_by_their_folders(served: Standing) -> None:
     assert texts["reasons"] == {}
     result = served.ask("GET", f"/v1/jobs/{texts['id']}/result").content
     ids = {json.loads(line)["id"] for line in result.splitlines()}
-    assert ids == {"p1/note", "p2/note", "x/ä_ö/note", "c:1", "p1/" * 7 + "deep"}
+    assert ids == {"p1/note", "p2/note", "x/ä ö/note", "c:1", "p1/" * 7 + "deep"}
 
 
 def test_a_trial_does_not_remove_its_texts(small: Path) -> None:

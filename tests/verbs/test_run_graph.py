@@ -114,6 +114,17 @@ def test_a_graph_of_something_else_stays(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("place")
+def test_a_run_that_goes_on_replaces_its_own_graph_alone(cli: Cli) -> None:
+    assert cli(*CALL).code == 0
+    assert cli(*CALL, "--resume").code == 0
+    assert cli("graph", "out", "-o", "foreign").code == 0
+    before = content("foreign")
+    result = cli(*CALL[:-1], "foreign", "--resume")
+    assert (result.code, "foreign exists" in result.err) == (2, True)
+    assert content("foreign") == before
+
+
+@pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("graph", ["out", "out/graph", "."])
 def test_run_and_graph_are_two_folders(graph: str) -> None:
     with pytest.raises((UsageError, OutputError)):

@@ -317,8 +317,8 @@ def _documents_of(raw: msgspec.Raw) -> Iterator[_RawDocument]:
         yield raw, []
         return
     head = {name: msgspec.json.decode(fields[name]) for name in _OF_COLLECTION if name in fields}
-    if "infons" in fields:
-        head |= msgspec.json.decode(fields["infons"], type=dict[str, Any] | None) or {}
+    infons = msgspec.json.decode(fields.get("infons", b"{}"))
+    head |= infons if isinstance(infons, dict) else {"infons": infons}
     facts = [f"{name}: {value}" for name, value in head.items() if value and value != SOURCE]
     for document in _LIST.decode(fields[key]):
         yield document, facts

@@ -63,13 +63,8 @@ class Region(msgspec.Struct):
         own = msgspec.convert(meta.get(ATTRIBUTES, ()), tuple[tuple[str, str], ...])
         if self.type == RELATION:
             return own
-        lines = meta.get("text", ())
         ours = shown_lines(self.links, own)
-        notes = [
-            (NOTE, str(line))
-            for line in ([lines] if isinstance(lines, str) else lines)
-            if line not in ours
-        ]
+        notes = [(NOTE, line) for line in _lines(meta.get("text")) if line not in ours]
         return (*own, *self.answers, *notes)
 
 
@@ -87,18 +82,21 @@ def shown_lines(links: Iterable[Link], attributes: Iterable[tuple[str, str]]) ->
     return lines + [value if name == NOTE else name for name, value in attributes]
 
 
+def _lines(value: object) -> list[str]:
+    """Returns the texts in a value: one, or those of a list."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return [str(line) for line in values if isinstance(line, str | int | float)]
+
+
 def join_answers(regions: Sequence[Region]) -> list[Region]:
     """Adds the choices and texts about a labelled region, which have its id, to this region."""
     names = {region.id for region in regions if region.type == "labels"} - {None}
     answers: dict[str | int | None, list[tuple[str, str]]] = defaultdict(list)
     others = []
     for region in regions:
-        values = region.value.get(_ANSWERS.get(region.type, ""))
+        values = _lines(region.value.get(_ANSWERS.get(region.type, "")))
         if region.id in names and values:
-            values = [values] if isinstance(values, str) else values
-            answers[region.id] += [
-                (region.from_name or region.type, str(value)) for value in values
-            ]
+            answers[region.id] += [(region.from_name or region.type, value) for value in values]
         else:
             others.append(region)
     return [

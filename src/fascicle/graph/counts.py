@@ -10,6 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
+from fascicle.core.files.temporary import refuse_foreign
 from fascicle.core.mention import Fragments
 from fascicle.errors import OutputError
 from fascicle.graph.evidence import (
@@ -116,19 +117,26 @@ class ConceptBase:
         self.sentences = self.crowded = 0
         self._numbers: dict[str, int] = {}
         self._pairs: list[tuple[Any, ...]] = []
+        for path in self._files():
+            refuse_foreign(path)
         self._path.touch()  # its errors say why, and those of SQLite do not
         self._base = sqlite3.connect(self._path, timeout=0, isolation_level=None)
         try:
             self._base.executescript(f"{_MODE} {_TABLES} BEGIN;")
-        except sqlite3.OperationalError as error:
+            saved = self._base.execute("SELECT state FROM saved").fetchone()
+        except sqlite3.DatabaseError as error:
             self._base.close()
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            code = error.sqlite_errorcode & 0xFF
+            if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+                self._remove()  # so the graph is made anew
+                self._open()
+                return
+            if code != sqlite3.SQLITE_BUSY:
                 raise
             raise OutputError(
                 f"another process is writing the same output ({self._path}); wait for it, or stop "
                 "it"
             ) from None
-        saved = self._base.execute("SELECT state FROM saved").fetchone()
         self.state: bytes = saved[0] if saved else b""
 
     def __enter__(self) -> Self:
@@ -142,8 +150,11 @@ class ConceptBase:
             self._remove()
 
     def _remove(self) -> None:
-        for end in ("", "-wal"):
-            self._path.with_name(f"{self._path.name}{end}").unlink(missing_ok=True)
+        for path in self._files():
+            path.unlink(missing_ok=True)
+
+    def _files(self) -> list[Path]:
+        return [self._path.with_name(f"{self._path.name}{end}") for end in ("", "-wal")]
 
     def restart(self) -> None:
         """Removes all counts, and what was saved."""

@@ -221,7 +221,8 @@ def _continued(
         tell(f"note: what an interrupted call wrote has {what}, so the graph is made anew")
         counts.restart()
     for path in paths[0].parent.iterdir():
-        path.unlink()
+        if path.stem in {file.stem for file in paths}:
+            path.unlink()
     return _State()
 
 

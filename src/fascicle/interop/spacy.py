@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import msgspec
 from spacy.language import Language
 from spacy.scorer import get_ner_prf
 from spacy.tokens import Doc, Span
@@ -14,7 +15,7 @@ from spacy.training import Example
 from spacy.util import minibatch
 
 from fascicle.core import codec
-from fascicle.core.document import Document, TextMention
+from fascicle.core.document import Document, Mention, MentionKey, TextMention
 from fascicle.core.mention import AMBIGUOUS, link_text
 from fascicle.errors import ModelError
 
@@ -181,6 +182,17 @@ def _facts(span: Span) -> list[Any]:
     return facts[int(number)] if number.isdecimal() and int(number) < len(facts) else [None, [], {}]
 
 
+def _united(first: Mention, other: Mention) -> Mention:
+    """Returns two mentions of one name as one, with the links and attributes of both."""
+    scores = [mention.score for mention in (first, other) if mention.score is not None]
+    return msgspec.structs.replace(
+        first,
+        score=max(scores, default=None),
+        links=tuple(dict.fromkeys((*first.links, *other.links))),
+        attributes=tuple(dict.fromkeys((*first.attributes, *other.attributes))),
+    )
+
+
 def _document(doc: Doc) -> Document | None:
     """Returns the document with the mentions of all components."""
     documents = [
@@ -190,7 +202,10 @@ def _document(doc: Doc) -> Document | None:
     ]
     if len(documents) < 2:
         return documents[0] if documents else None
-    mentions = {mention.key: mention for each in documents for mention in each.mentions}
+    mentions: dict[MentionKey, Mention] = {}
+    for mention in (mention for each in documents for mention in each.mentions):
+        before = mentions.get(mention.key)
+        mentions[mention.key] = mention if before is None else _united(before, mention)
     relations, events, changes = (
         tuple(dict.fromkeys(part for each in documents for part in getattr(each, name)))
         for name in ("relations", "events", "changes")

@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from fascicle.core.document import Document
+from fascicle.formats.sources import distinct_files, notes_on
 from fascicle.graph.kgx import write_graph
 from fascicle.pipeline.running.parts import expand_runs
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.messages import emit, say
+from fascicle.verbs.messages import emit, say, say_notes
 from fascicle.verbs.options import Overwrite, Strict, call, option, reads, writes
 from fascicle.verbs.tasks.graph import graph_causes, graph_notes, unnamed_note
 
@@ -66,8 +67,9 @@ def documents_of(args: Any, tally: Tally) -> Iterator[Document]:
         args: with ``files``, ``source`` and the options of reading.
         tally: counts.
     """
-    request = shared.read_request(args)
-    reading = shared.counted_documents(expand_runs(args.files), request, tally.account)
+    request, files = shared.read_request(args), expand_runs(args.files)
+    say_notes(notes_on((), others=files))
+    reading = shared.counted_documents(distinct_files(files), request, tally.account)
     return shared.select_source(with_progress(reading), args.source)
 
 

@@ -114,6 +114,24 @@ def part_name(target: Path) -> Path:
     return target.with_name(f".{target.name[:_SHOWN]}.{_sum(target.name)}{_PART}")
 
 
+def refuse_foreign(path: Path) -> None:
+    """Refuses what lies where an interrupted process leaves its work, if another user may have put
+    it there: the name can be foretold.
+
+    Raises:
+        OutputError: it is a link, or another user has it.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        facts = path.lstat()
+        is_mine = sys.platform == "win32" or facts.st_uid == os.geteuid()
+        if stat.S_ISLNK(facts.st_mode) or not is_mine:
+            raise OutputError(
+                f"{path} is a link or belongs to another user, and not what an interrupted call "
+                "wrote; remove it, or write to another folder",
+                file=str(path),
+            )
+
+
 @contextmanager
 def part_folder(target: Path, keep: Callable[[], bool]) -> Iterator[Path]:
     """Makes a folder beside a target, or opens the one of an interrupted process.
@@ -124,7 +142,10 @@ def part_folder(target: Path, keep: Callable[[], bool]) -> Iterator[Path]:
             removed, if it still has this name.
     """
     path = part_name(target)
-    path.mkdir(exist_ok=True)
+    try:
+        path.mkdir()
+    except FileExistsError:
+        refuse_foreign(path)
     try:
         yield path
     finally:

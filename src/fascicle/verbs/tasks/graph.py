@@ -27,6 +27,7 @@ from fascicle.pipeline.running.run import Run
 
 _INPUTS: Final = "set of inputs"
 _WHOLE: Final = "jsonl"  # the format that holds all of a document
+_RECORD: Final = ".fascicle-run-graph.json"  # of a run: the folder of its graph
 
 
 def graph_causes(
@@ -62,7 +63,7 @@ def graph_of_run(
         run: with parts in the format jsonl.
         graph: folder of the graph; ``None`` for no graph.
         inputs: of the run.
-        again: whether the run, and so its graph, may be there already.
+        again: whether the run, and so its own graph, may be there already.
         tell: called with notes.
 
     Raises:
@@ -73,9 +74,12 @@ def graph_of_run(
     if graph is None:
         yield
         return
-    folder, overwrite = run.folder, again and run.folder.is_begun
+    folder, place = run.folder, os.path.realpath(graph)
+    recorded = msgspec.json.decode(folder.content(_RECORD) or b"null")
+    overwrite = again and recorded == place
     _check_graph(run, os.fspath(graph), inputs, overwrite=overwrite)
     yield
+    folder.write_json(_RECORD, place)
     digest = _digest("".join(part.sha256 for part in parts_of_run(folder)).encode())
     try:
         totals = write_graph(
