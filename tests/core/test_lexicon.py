@@ -76,7 +76,9 @@ def test_proteins_of_pathogens(text: str, proteins: object) -> None:
 
 
 @pytest.mark.parametrize(("text", "word"), examples("measures", "genes"))
-@pytest.mark.parametrize("end", ["", " It binds the epidermal growth factor receptor."])
+@pytest.mark.parametrize(
+    "end", ["", " It binds the epidermal growth factor receptor.", " The eGFR exon and INR gene."]
+)
 def test_measurements_are_no_genes(text: str, word: object, end: str) -> None:
     start = text.index(str(word))
     gene = Mention(((start, start + len(str(word))),), "Gene")

@@ -16,7 +16,7 @@ from fascicle.linking.asking import (
     make_units,
 )
 from fascicle.linking.induced import _INDUCED, _inducing
-from fascicle.linking.parts import name_readings, with_stem
+from fascicle.linking.parts import name_readings, numbered_names, with_stem
 from fascicle.linking.spellings import as_looked_up
 from fascicle.terms.abbreviations.pairs import Pairs
 
@@ -333,3 +333,31 @@ def test_words_for_diseases_in_general_are_not_asked_for() -> None:
         shorter = {one.surface for one in question(name, name, "Disease").shorter}
         assert not shorter & {"disease", "Syndrome", "disorders"}
     assert LookupString("bleeding disorders", "shorter") in question(name, name, "Disease").shorter
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "whole"),
+    [
+        ("vitamins E and C", "C", "vitamin C"),
+        ("interleukins 2 and 4", "4", "interleukin 4"),
+        ("factors VIII and IX", "IX", "factor IX"),
+        ("serum proteins C3 and C4", "C4", "C4"),
+        ("the nutrients N, P and K", "K", "K"),
+    ],
+)
+def test_a_member_of_a_series_has_its_head_where_it_needs_it(
+    text: str, surface: str, whole: str
+) -> None:
+    assert with_stem(text, text.rindex(surface), surface) == whole
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("herpes viruses 1 and 2", ("herpes virus 1", "herpes virus 2")),
+        ("diabetes 1 and 2", ("diabetes 1", "diabetes 2")),
+        ("types 1 and 2 diabetes", ("type 1 diabetes", "type 2 diabetes")),
+    ],
+)
+def test_the_head_of_a_series_is_singular(name: str, parts: tuple[str, ...]) -> None:
+    assert numbered_names(name) == parts

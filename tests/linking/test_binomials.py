@@ -14,9 +14,10 @@ from fascicle.linking.binomials import Binomials
     [
         ("Mycoplasma bovis is rare. @", "M. bovis", "Mycoplasma bovis"),
         ("Mycoplasma bovis is rare. @", "M.bovis", "Mycoplasma bovis"),
-        ("Entamoeba coli and Escherichia coli: @", "E. coli K-12", "Escherichia coli K-12"),
+        ("Entamoeba coli and Escherichia coli: @", "E. coli K-12", "E. coli K-12"),
         ("Entamoeba coli: @; Escherichia coli", "E. coli", "Entamoeba coli"),
-        ("@ is Entamoeba\ncoli, not Escherichia coli", "E coli", "Entamoeba coli"),
+        ("@ is Entamoeba\ncoli, not Escherichia coli", "E coli", "E coli"),
+        ("Borna virus and @", "B virus", "B virus"),
         ("Streptococcus pneumoniae, @", "Str. pneumoniae", "Streptococcus pneumoniae"),
         ("Streptococcus pneumoniae, @", "Staph. pneumoniae", "Staph. pneumoniae"),
         ("Candida albicans, @", "C. elegans", "C. elegans"),
@@ -24,7 +25,7 @@ from fascicle.linking.binomials import Binomials
         ("Salmonella enterica, @", "S. enterica ser. Typhi", "Salmonella enterica ser. Typhi"),
     ],
 )
-def test_the_last_full_name_before_a_place_decides(text: str, name: str, full: str) -> None:
+def test_the_full_names_before_a_place_decide(text: str, name: str, full: str) -> None:
     place = text.index("@")
     assert Binomials(text.replace("@", name)).full(name, place) == full
 

@@ -16,6 +16,7 @@ from fascicle.errors import FormatError, InputError
 from fascicle.loading import load
 from fascicle.terms.dictionary import ENGLISH_STOP_WORDS, OWN, DictionaryEntry
 from fascicle.terms.finding import open_dictionary
+from fascicle.terms.headings import split_identifiers
 from fascicle.terms.matcher import DictionaryReport, Matcher, read_typed_names
 
 WORDS = [
@@ -363,8 +364,28 @@ def test_rows_without_a_cell_of_the_headings_are_refused(
     tmp_path: Path, file: str, text: str, place: str
 ) -> None:
     (tmp_path / file).write_text(text, encoding="utf-8")
-    with pytest.raises(FormatError, match=rf":{place}: 2 \S+ columns, but the first row has 3"):
+    with pytest.raises(FormatError, match=rf":{place}: 2 \S+ column(s|\(s\)), but (.* )?3"):
         load(tmp_path / file)
+
+
+@pytest.mark.parametrize("heading", ["", "note"])
+def test_rows_may_lack_columns_that_are_not_read(tmp_path: Path, heading: str) -> None:
+    text = f"name\ttype\tid\t{heading}\nasthma\tDisease\tMONDO:0004979\n"
+    (tmp_path / "a.tsv").write_text(text, encoding="utf-8")
+    (mention,) = load(tmp_path / "a.tsv")("Asthma.").mentions
+    assert [link.curie for link in mention.links] == ["MONDO:0004979"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "ids"),
+    [
+        ("X:1 | X:2", ["X:1", "X:2"]),
+        ("X:1;X:2", ["X:1", "X:2"]),
+        ("InChI=1S/C2H6O/c1-2-3;h3", ["InChI=1S/C2H6O/c1-2-3;h3"]),
+    ],
+)
+def test_identifiers_of_a_cell(cell: str, ids: list[str]) -> None:
+    assert split_identifiers(cell) == ids
 
 
 @pytest.mark.parametrize(

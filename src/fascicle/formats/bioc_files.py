@@ -316,7 +316,9 @@ def _documents_of(raw: msgspec.Raw) -> Iterator[_RawDocument]:
     if not key:
         yield raw, []
         return
-    head = {name: msgspec.json.decode(fields[name]) for name in _OF_COLLECTION if name in fields}
+    head: dict[str, Any] = {
+        name: msgspec.json.decode(fields[name]) for name in _OF_COLLECTION if name in fields
+    }
     infons = msgspec.json.decode(fields.get("infons", b"{}"))
     head |= infons if isinstance(infons, dict) else {"infons": infons}
     facts = [f"{name}: {value}" for name, value in head.items() if value and value != SOURCE]

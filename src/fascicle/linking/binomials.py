@@ -11,7 +11,10 @@ from typing import Final
 from fascicle.core.lazy import cached_property
 
 _LETTERS: Final = 5  # of a genus before the full stop: S., Str., Staph.
-_SHORT: Final = re.compile(rf"([A-Z](?:[a-z]{{0,{_LETTERS - 1}}}\.|(?=\s)))\s?([a-z][a-z-]{{2,}})")
+_NO_EPITHET: Final = r"(?!(?:virus|phage|cell|mice|mouse|rat|strain|bacteri|fever|protein|gene)\w*)"
+_SHORT: Final = re.compile(
+    rf"([A-Z](?:[a-z]{{0,{_LETTERS - 1}}}\.|(?=\s)))\s?{_NO_EPITHET}([a-z][a-z-]{{2,}})"
+)
 _FULL: Final = re.compile(r"(?<![\w-])([A-Z][a-z-]{2,})\s+([a-z][a-z-]{2,})(?![\w-])")
 
 
@@ -28,8 +31,8 @@ class Binomials:
         self._text = text
 
     def full(self, name: str, place: int) -> str:
-        """Returns a name with the genus of the last full name before a place that it may shorten,
-        or else of the first one behind it; the name itself if there is none.
+        """Returns a name with the genus of the full names before a place that it may shorten, or
+        else of those behind it; the name itself if there are none, or they have several genera.
 
         Args:
             name: of a species, with what follows it: ``E. coli K-12``.
@@ -37,10 +40,10 @@ class Binomials:
         """
         short = _SHORT.match(name)
         genera = self._genera.get((short[1].rstrip("."), short[2]), ()) if short else ()
-        if short is None or not genera:
+        before = genera[: bisect_left(genera, (place, ""))] or genera
+        if short is None or len({genus for _, genus in before}) != 1:
             return name
-        last_before = max(0, bisect_left(genera, (place, "")) - 1)
-        return f"{genera[last_before][1]} {name[short.start(2) :]}"
+        return f"{before[0][1]} {name[short.start(2) :]}"
 
     @cached_property
     def _genera(self) -> Mapping[tuple[str, str], Sequence[tuple[int, str]]]:

@@ -26,7 +26,16 @@ _NUMBER: Final = r"(?:\d{1,2}|[IVX]{1,4}|[A-Z]\d{0,2})"
 _HEAD: Final = re.compile(rf"(.*\S )({_NUMBER})")
 _OTHER: Final = re.compile(_NUMBER)
 _TAIL: Final = re.compile(rf"({_NUMBER})((?: .*)?)")
-_PLURAL: Final = re.compile(r"(?<=[a-z]{2}[^isu])s(?= $)")
+# no plural is herpes, diabetes, rabies, caries or Saccharomyces
+_PLURAL: Final = re.compile(
+    r"(?<=virus)es(?= $)"
+    r"|(?<=[a-z]{2}[^isu])(?<!herpe)(?<!diabete)(?<!rabie)(?<!carie)(?<!myce)s(?= $)"
+)
+# A letter alone, and one with a number, name other things than these with it: nutrients P and K.
+_OF_LETTERS: Final = frozenset(
+    ("vitamin", "cyclin", "cathepsin", "prostaglandin", "apolipoprotein", "immunoglobulin")
+)
+_NUMERAL: Final = re.compile(r"\d+|[IVX]{2,}")
 _SERIES_BEFORE: Final = re.compile(
     rf"(?<!\S)([A-Za-z-]{{3,}})s\s{_NUMBER}(?:,\s{_NUMBER})*(?:,\s|,?\s(?:and|or)\s)\Z"
 )
@@ -38,8 +47,10 @@ def with_stem(text: str, start: int, surface: str) -> str:
     """Returns a part of a name with its stem, which stands before it: ``5-HT1D`` for ``1D`` in
     ``5-HT1B/1D``, and ``vitamin C`` for ``C`` in ``vitamins E and C``.
     """
-    if _OTHER.fullmatch(surface) and (
-        series := _SERIES_BEFORE.search(text[max(0, start - 2 * _REACH) : start])
+    if (
+        _OTHER.fullmatch(surface)
+        and (series := _SERIES_BEFORE.search(text[max(0, start - 2 * _REACH) : start]))
+        and (series[1].lower() in _OF_LETTERS or _NUMERAL.fullmatch(surface))
     ):
         return f"{series[1]} {surface}"
     if text[start - 1] != "/" or not any(ending.fullmatch(surface) for ending, _ in _ENDINGS):

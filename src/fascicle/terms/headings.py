@@ -216,17 +216,26 @@ def _columns_by_content(rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
 
 
 def _content(cells: Sequence[str]) -> str:
-    identifiers = [part for cell in cells for part in split_cell(cell)]
+    identifiers = [part for cell in cells for part in split_identifiers(cell)]
     if identifiers and all(map(_CURIE.fullmatch, identifiers)):
         return "concept"
     return "type" if all(map(read_vocabulary().candidates, cells)) else "name"
 
 
 def split_cell(cell: str) -> Iterator[str]:
-    """Yields the names, or identifiers, in a cell, with ``|`` or else ``;`` between them."""
+    """Yields the names in a cell, with ``|`` or else ``;`` between them."""
     for part in cell.split("|" if "|" in cell else ";"):
         if text := part.strip():
             yield text
+
+
+def split_identifiers(cell: str) -> list[str]:
+    """Returns the identifiers in a cell, with ``|`` between them, or ``;`` if all are CURIEs: an
+    InChI has one.
+    """
+    identifiers = list(split_cell(cell))
+    is_list = "|" in cell or all(map(_CURIE.fullmatch, identifiers))
+    return identifiers if is_list else [cell.strip()]
 
 
 def check_types(entries: Iterable[DictionaryEntry], path: str) -> Iterator[DictionaryEntry]:

@@ -42,6 +42,7 @@ from fascicle.terms.headings import (
     name_links,
     split_cell,
     split_cells,
+    split_identifiers,
     unread_titles,
 )
 from fascicle.terms.list_words import WordReader
@@ -72,7 +73,6 @@ class TsvOptions:
         concept_column: column of identifiers; ``None`` if the table has none.
         synonym_columns: columns of further names, with ``|`` or ``;`` between them.
         separator: between columns.
-        width: least number of columns; 0 for that of the first row that is no header.
     """
 
     name_column: int = 1
@@ -85,7 +85,6 @@ class TsvOptions:
     concept_column: int | None = None
     synonym_columns: tuple[int, ...] = ()
     separator: str = "\t"
-    width: int = 0
 
     def __post_init__(self) -> None:
         """Raises an error for invalid columns.
@@ -247,7 +246,6 @@ def _list_options(path: str, report: DictionaryReport) -> TsvOptions:
         synonym_columns=tuple(columns.get("synonyms", ())),
         header=has_header,
         separator=separator,
-        width=len(rows[0]) if rows else 0,
     )
     report.unread = unread_titles(rows[:1], columns, titled=has_header)
     return options
@@ -293,7 +291,7 @@ class _Columns:
         """Raises an error for a row with another number of columns than the first, or than is
         allowed.
         """
-        self.count = self.count or max(len(cells), self._options.width)
+        self.count = self.count or len(cells)
         if len(cells) != self.count:
             raise FormatError(
                 f"{len(cells)} {self._sign}-separated columns, but the first row has "
@@ -331,7 +329,7 @@ class _Columns:
                 at=Place(self._path, number),
             )
         identifiers = "" if options.concept_column is None else cells[options.concept_column]
-        return DictionaryEntry(name, kind, tuple(split_cell(identifiers)))
+        return DictionaryEntry(name, kind, tuple(split_identifiers(identifiers)))
 
     def synonyms(self, cells: list[str]) -> Iterator[str]:
         """Yields further names of a row."""

@@ -194,19 +194,3 @@ def test_a_node_with_a_replacement_is_obsolete(read: Callable[..., Any]) -> None
     graph = {"graphs": [{"id": "x", "nodes": [{"type": "CLASS", **node}]}]}
     (record,) = read(json.dumps(graph), "obograph", type="Disease").records
     assert (record.obsolete, record.replaced_by) == (True, ("DOID:1",))
-
-
-def test_addresses_of_ones_own_have_the_prefix_of_the_source(read: Callable[..., Any]) -> None:
-    home = "https://onto.example.org/terms#"
-    graph = {
-        "graphs": [
-            {
-                "nodes": [{"id": f"{home}X{at}", "lbl": f"name {at}"} for at in (1, 2)],
-                "edges": [{"sub": f"{home}X2", "pred": "is_a", "obj": f"{home}X1"}],
-            }
-        ]
-    }
-    found = read(json.dumps(graph), "obograph", prefix="own")
-    assert found.names("own:X1") == {"name 1": "label"}
-    assert ("own:X2", ("own:X1",)) in [(one.curie, one.parents) for one in found.records]
-    assert not found.losses()

@@ -12,7 +12,11 @@ from fascicle.core.mention import Mention, PlacedSpans, contains
 
 _GENE: Final = "Gene"
 _DISEASE: Final = "Disease"
-_OF_RECEPTORS: Final = re.compile("growth factor receptor", re.IGNORECASE)  # eGFR may be one
+# eGFR may be the gene
+_OF_RECEPTORS: Final = re.compile("growth factor receptor", re.IGNORECASE)
+_BEHIND_GENES: Final = (
+    r"[\s-]*(?i:mut|exon|amplif|inhib|TKI|gene|express|signal|protein|mRNA|kinase|pathway|phosph)"
+)
 
 
 def without_measures(text: str, mentions: Sequence[Mention]) -> list[Mention]:
@@ -33,7 +37,8 @@ def without_measures(text: str, mentions: Sequence[Mention]) -> list[Mention]:
 
 def _is_measure(text: str, mention: Mention) -> bool:
     name = text[mention.start : mention.end]
-    return name in lexicon("measures")["names"] and not _OF_RECEPTORS.search(text)
+    is_measure = name in lexicon("measures")["names"] and not _OF_RECEPTORS.search(text)
+    return is_measure and not re.search(rf"\b{name}{_BEHIND_GENES}", text)
 
 
 def _is_in_phrase(mention: Mention, phrases: PlacedSpans) -> bool:

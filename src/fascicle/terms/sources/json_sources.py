@@ -29,7 +29,6 @@ from fascicle.terms.sources.drafts import (
 )
 from fascicle.terms.sources.parquet_rows import parquet_rows, parts_of
 from fascicle.terms.sources.predicates import (
-    address_curie,
     is_short,
     language_of_type,
     last_part,
@@ -163,7 +162,7 @@ class _Reading:
             yield self._draft(node, place)
 
     def _draft(self, node: _Node, place: Place) -> Draft:
-        identifier = address_curie(node.id, self._settings.prefix)
+        identifier = curie(node.id, self._settings.prefix)
         meta = node.meta or _Meta()
         draft = Draft(
             settings=self._settings,
@@ -197,8 +196,8 @@ class _Reading:
             self._report.lose("relation", place)
             return
         below, above = (
-            address_curie(edge.sub, self._settings.prefix),
-            address_curie(edge.obj, self._settings.prefix),
+            curie(edge.sub, self._settings.prefix),
+            curie(edge.obj, self._settings.prefix),
         )
         if below and above and below != above:
             self._report.used += 1
@@ -209,9 +208,7 @@ class _Reading:
     def _read_equals(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
         self._report.rows += 1
         equals = _decode(raw, _Equals)
-        concepts = (
-            [address_curie(node, self._settings.prefix) for node in equals.nodes] if equals else []
-        )
+        concepts = [curie(node, self._settings.prefix) for node in equals.nodes] if equals else []
         if len(concepts) < 2 or not all(concepts):
             self._report.lose("identifier" if equals else "structure", place)
             return
