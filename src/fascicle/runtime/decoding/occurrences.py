@@ -9,7 +9,7 @@ from fascicle.core.document import Mention
 from fascicle.core.mention import Fragments, PlacedSpans, Span, contains
 from fascicle.runtime.decoding.edges import neutral_span
 from fascicle.runtime.decoding.neutral import score_of
-from fascicle.terms.abbreviations.pairs import Pairs
+from fascicle.terms.abbreviations.definitions import Meanings
 from fascicle.text.characters import find_occurrences
 
 Name = tuple[str, str]
@@ -22,7 +22,7 @@ def mark_occurrences(
     names: Mapping[Span, Mapping[Name, Mention]],
     *,
     scores: Mapping[Fragments, float],
-    pairs: Pairs,
+    meanings: Meanings,
 ) -> list[Mention]:
     """Returns mentions, and names of each stretch where none is or only less probable parts, which
     go; longer names first.
@@ -32,9 +32,9 @@ def mark_occurrences(
         mentions: of one type, as they stand.
         names: by stretch, each with the mention that the new ones are like.
         scores: of the network at some spans; 1 elsewhere.
-        pairs: of the short forms that the document defines.
+        meanings: of the short forms that the document defines twice.
     """
-    marker = _Marker(text, mentions, scores, pairs)
+    marker = _Marker(text, mentions, scores, meanings)
     marks = [mark for stretch, best in names.items() for mark in marker.mark(stretch, best)]
     return [*(mention for mention in mentions if mention.spans in marker.spans), *marks]
 
@@ -51,10 +51,10 @@ class _Marker:
         text: str,
         mentions: Sequence[Mention],
         scores: Mapping[Fragments, float],
-        pairs: Pairs,
+        meanings: Meanings,
     ) -> None:
         self.spans = {mention.spans for mention in mentions}
-        self._text, self._scores, self._pairs = text, scores, pairs
+        self._text, self._scores, self._meanings = text, scores, meanings
         self._owners = defaultdict[Span, list[Fragments]](list)
         for fragments in self.spans:
             for span in fragments:
@@ -68,7 +68,7 @@ class _Marker:
         for name in sorted(occurrences, key=lambda name: (-len(name), name)):
             for start, end in occurrences[name]:
                 span = begin + start, begin + end
-                like = names.get((name, self._pairs.meaning(name, span[0])))
+                like = names.get((name, self._meanings.at(name, span[0])))
                 if like and self._take(span, like):
                     yield Mention((span,), like.type, score=like.score, source=like.source)
 

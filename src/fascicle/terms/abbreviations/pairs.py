@@ -4,21 +4,24 @@ which mean one thing.
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Abbreviation, Document
-from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span
+from fascicle.terms.abbreviations.definitions import (
+    Definition,
+    by_short_form,
+    last_definition,
+    read_definitions,
+    singular,
+)
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.terms.keys.key import key
 
 # short forms of a long one; a text that defines more cannot make each mention slow
 _MOST: Final = 20
-_LINKS: Final = frozenset(("of", "and", "the", "in", "for", "to"))
 _CLOSING: Final = ")]}"
 _TELLING: Final = 5  # letters and digits of a short form that is hardly short for anything else
 _TELLING_WITH_DIGIT: Final = 4
@@ -36,12 +39,6 @@ class Pair(NamedTuple):
     shorts: tuple[str, ...]
 
 
-class _Definition(NamedTuple):
-    begins: int
-    short: str
-    long: str
-
-
 class Pairs:
     """Abbreviation pairs that a document states, or else those that its text defines.
 
@@ -53,22 +50,15 @@ class Pairs:
     def __init__(self, document: Document, *, at: Collection[int] | None = None) -> None:
         """Reads the definitions; see `find_abbreviations`."""
         self._text = document.text
-        stated = [
-            (definition, place)
-            for place in abbreviations_of(document, at=at)
-            if (definition := self._definition(place))
-        ]
-        definitions = sorted(stated, key=lambda pair: (pair[0].begins, pair[1]))
-        self._of_short: dict[str, list[_Definition]] = defaultdict(list)
-        for definition, _ in definitions:
-            self._of_short[_singular(definition.short)].append(definition)
+        definitions = read_definitions(self._text, abbreviations_of(document, at=at))
+        self._of_short = by_short_form(definition for definition, _ in definitions)
         # of the forms in definitions: key of the pair, and its start
         self._places: dict[Span, tuple[str, int]] = {}
         self._pairs = self._unite(definitions)
         # of keys; that of an ASCII name is as long as the name
         self._lengths = frozenset(map(len, self._pairs))
 
-    def _unite(self, definitions: Sequence[tuple[_Definition, Abbreviation]]) -> dict[str, Pair]:
+    def _unite(self, definitions: Sequence[tuple[Definition, Abbreviation]]) -> dict[str, Pair]:
         """Returns key of a long form -> the pair of all its definitions; notes their places."""
         longs: dict[str, str] = {}
         shorts: dict[str, dict[str, None]] = defaultdict(dict)
@@ -98,44 +88,19 @@ class Pairs:
         start = spans[0][0]
         if len(spans) == 1 and (place := self._places.get(spans[0])):
             return self._pairs[place[0]], place[1]
-        if several := self._of_short.get(_singular(surface) if surface[-1:] == "s" else surface):
-            return self._pairs[key(self._root(_last(several, start)), 1)], start
+        if several := self._of_short.get(singular(surface) if surface[-1:] == "s" else surface):
+            return self._pairs[key(self._root(last_definition(several, start)), 1)], start
         if surface.isascii() and len(surface) not in self._lengths:
             return None, start
         return self._pairs.get(key(surface, 1)), start
 
-    def meaning(self, name: str, place: int) -> str:
-        """Returns the key of the long form that a name has at a place, if the text plainly defines
-        the name, by initials or one word; it may have others elsewhere. Else an empty string.
-        """
-        plain = self._plain.get(_singular(name))
-        return key(_last(plain, place).long, 2) if plain else ""
-
-    @cached_property
-    def _plain(self) -> dict[str, list[_Definition]]:
-        """The plain definitions of short forms: by ``mass spectrometry`` of MS, and not by ``median
-        age, 67 years`` of MDS.
-        """
-        plain = {
-            short: list(filter(_is_plain, several))
-            for short, several in self._of_short.items()
-            if len(several) > 1
-        }
-        return {short: several for short, several in plain.items() if several}
-
-    def _definition(self, places: Abbreviation) -> _Definition | None:
-        short, long = (" ".join(self._text[start:end].split()) for start, end in places)
-        return (
-            _Definition(min(start for start, _ in places), short, long) if short and long else None
-        )
-
-    def _root(self, definition: _Definition) -> str:
+    def _root(self, definition: Definition) -> str:
         """Returns the long form that is no short form itself; each step leads to a longer one,
         so the loop ends.
         """
         long = definition.long
-        while several := self._of_short.get(_singular(long)):
-            above = _last(several, definition.begins).long
+        while several := self._of_short.get(singular(long)):
+            above = last_definition(several, definition.begins).long
             if (len(above), above) <= (len(long), long):
                 break
             long = above
@@ -153,23 +118,3 @@ def is_distinctive(short: str) -> bool:
     """
     solid = [character for character in short if character.isalnum()]
     return len(solid) >= (_TELLING_WITH_DIGIT if any(map(str.isdigit, solid)) else _TELLING)
-
-
-def _is_plain(definition: _Definition) -> bool:
-    """True if a long form has the letters of its short form as initials, or is a plain word."""
-    words = re.findall(r"[^\W_]+", definition.long.lower())
-    letters = "".join(filter(str.isalnum, _singular(definition.short))).lower()
-    is_word = definition.long.isalpha() and definition.long[1:].islower()
-    return is_word or letters == "".join(word[0] for word in words if word not in _LINKS)
-
-
-def _singular(short: str) -> str:
-    """Returns a short form without the ``s`` of a plural, as ``AR`` of ``ARs``."""
-    return short[:-1] if len(short) > 2 and short[-1] == "s" and not short[-2].islower() else short
-
-
-def _last(several: Sequence[_Definition], place: int) -> _Definition:
-    """Returns the last definition that begins at or before a place, or else the first one."""
-    return several[
-        max(0, bisect_right(several, place, key=lambda definition: definition.begins) - 1)
-    ]

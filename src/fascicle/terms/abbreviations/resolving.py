@@ -20,8 +20,8 @@ from fascicle.core.document import Document, Event, Patch, in_order
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Mention, PlacedSpans, Span, contains
 from fascicle.settings.decision import AbbreviationDecision, AbbreviationRules, Spread
+from fascicle.terms.abbreviations.definitions import Meanings
 from fascicle.terms.abbreviations.finder import abbreviations_of
-from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.text.characters import find_occurrences
 
 _STEP: Final = "abbreviations"
@@ -62,7 +62,7 @@ def apply_rules(
     if rules.spread != "no" or rules.drop:
         _resolve(layer, abbreviations_of(document), rules)
     if rules.one_type:
-        _unify(layer, Pairs(document))
+        _unify(layer, Meanings(document))
     if not layer.events:
         return patch
     return replace(patch, add=layer.mentions(), events=(*patch.events, *layer.events))
@@ -250,14 +250,14 @@ def _resolve_short(layer: _Layer, span: Span, long_form: _Long, *, drop: bool) -
                 layer.drop(part, f"{where} is no mention")
 
 
-def _unify(layer: _Layer, pairs: Pairs) -> None:
+def _unify(layer: _Layer, meanings: Meanings) -> None:
     """Gives each string its most frequent types, weighted by score; a short form that is defined
     twice is two strings.
     """
     groups: dict[tuple[str, str], list[Span]] = defaultdict(list)
     for span in layer.at:
         name = layer.text[slice(*span)]
-        groups[name, pairs.meaning(name, span[0])].append(span)
+        groups[name, meanings.at(name, span[0])].append(span)
     for spans in groups.values():
         votes: dict[_Types, float] = defaultdict(float)
         for span in spans:

@@ -1,0 +1,106 @@
+"""Definitions of short forms, and what a form that a text defines twice means at a place."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from fascicle.core.document import Abbreviation, Document
+from fascicle.core.lazy import cached_property
+from fascicle.terms.abbreviations.finder import abbreviations_of
+
+_LINKS: Final = frozenset(("of", "and", "the", "in", "for", "to"))
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+class Definition(NamedTuple):
+    """A definition of a short form.
+
+    Attributes:
+        begins: place of its first character.
+        short: the short form.
+        long: the long form.
+    """
+
+    begins: int
+    short: str
+    long: str
+
+
+class Meanings:
+    """Meanings of the short forms that a document defines twice or more."""
+
+    def __init__(self, document: Document) -> None:
+        """Sets the document, which is read when a meaning is first asked for."""
+        self._document = document
+
+    def at(self, name: str, place: int) -> str:
+        """Returns the long form that a name has at a place, if the text plainly defines the name,
+        by initials or one word; it may have others elsewhere. Else an empty string.
+        """
+        plain = self._plain.get(singular(name))
+        return " ".join(_words(last_definition(plain, place).long)) if plain else ""
+
+    @cached_property
+    def _plain(self) -> Mapping[str, Sequence[Definition]]:
+        """The plain definitions of short forms: by ``mass spectrometry`` of MS, and not by ``median
+        age, 67 years`` of MDS.
+        """
+        plain = {
+            short: list(filter(_is_plain, several))
+            for short, several in by_short_form(
+                definition
+                for definition, _ in read_definitions(
+                    self._document.text, abbreviations_of(self._document)
+                )
+            ).items()
+            if len(several) > 1
+        }
+        return {short: several for short, several in plain.items() if several}
+
+
+def read_definitions(
+    text: str, places: Iterable[Abbreviation]
+) -> list[tuple[Definition, Abbreviation]]:
+    """Returns definitions with the places of both forms, in the order of the text."""
+    stated = []
+    for place in places:
+        short, long = (" ".join(text[start:end].split()) for start, end in place)
+        if short and long:
+            stated.append((Definition(min(start for start, _ in place), short, long), place))
+    return sorted(stated, key=lambda pair: (pair[0].begins, pair[1]))
+
+
+def by_short_form(definitions: Iterable[Definition]) -> dict[str, list[Definition]]:
+    """Returns the definitions of each short form, without the ``s`` of a plural."""
+    forms: dict[str, list[Definition]] = defaultdict(list)
+    for definition in definitions:
+        forms[singular(definition.short)].append(definition)
+    return forms
+
+
+def singular(short: str) -> str:
+    """Returns a short form without the ``s`` of a plural, as ``AR`` of ``ARs``."""
+    return short[:-1] if len(short) > 2 and short[-1] == "s" and not short[-2].islower() else short
+
+
+def last_definition(several: Sequence[Definition], place: int) -> Definition:
+    """Returns the last definition that begins at or before a place, or else the first one."""
+    return several[
+        max(0, bisect_right(several, place, key=lambda definition: definition.begins) - 1)
+    ]
+
+
+def _is_plain(definition: Definition) -> bool:
+    """True if a long form has the letters of its short form as initials, or is a plain word."""
+    letters = "".join(filter(str.isalnum, singular(definition.short))).lower()
+    is_word = definition.long.isalpha() and definition.long[1:].islower()
+    initials = (word[0] for word in _words(definition.long) if word not in _LINKS)
+    return is_word or letters == "".join(initials)
+
+
+def _words(name: str) -> list[str]:
+    return _WORD.findall(name.lower())
