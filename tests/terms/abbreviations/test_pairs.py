@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Abbreviation, Document
-from fascicle.terms.abbreviations.definitions import Meanings
+from fascicle.terms.abbreviations.definitions import FormMeanings
 from fascicle.terms.abbreviations.pairs import Pair, Pairs, is_distinctive
 
 TEXT = (
@@ -143,4 +143,4 @@ def test_which_short_forms_are_distinctive(short: str, found: bool) -> None:
 def test_what_a_form_with_several_definitions_means(text: str, meanings: list[str]) -> None:
     document, form = Document(id="1", text=text), text[text.index("(") + 1 : text.index(")")]
     places = [at for at in range(len(text)) if text.startswith(form, at)]
-    assert [Meanings(document).at(form, at) for at in places] == meanings
+    assert [FormMeanings(document).at(form, at) for at in places] == meanings

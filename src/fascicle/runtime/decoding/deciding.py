@@ -22,7 +22,7 @@ from fascicle.runtime.decoding.scopes import Stretches
 from fascicle.runtime.decoding.selection import CLIP
 from fascicle.runtime.decoding.short_texts import may_be_name
 from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, TypeDecision
-from fascicle.terms.abbreviations.definitions import Meanings
+from fascicle.terms.abbreviations.definitions import FormMeanings
 from fascicle.text.borders import without_wraps
 from fascicle.text.characters import plain_text
 
@@ -109,7 +109,7 @@ class _TextDecision:
         self._text = plain_text(document.text)
         self._names_text = without_wraps(self._text)
         self._stretches = Stretches(document, self._text, sentences)
-        self._meanings = Meanings(document)
+        self._meanings = FormMeanings(document)
         self._is_name = bool(rules.names and may_be_name(document.text, rules.names))
         self._groups = with_neutral_edges(self._text, patch.add)
         self.unsure_names = set[str]()
@@ -209,7 +209,7 @@ class _TextDecision:
         return self._names_text[mention.start : mention.end] if len(mention.spans) == 1 else ""
 
     def _defined(self, mention: Mention) -> Name:
-        """Returns the text of a mention with what it means there, see `Meanings.at`."""
+        """Returns the text of a mention with what it means there, see `FormMeanings.at`."""
         name = self._name(mention)
         return name, self._meanings.at(name, mention.start)
 

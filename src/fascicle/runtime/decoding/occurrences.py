@@ -9,7 +9,7 @@ from fascicle.core.document import Mention
 from fascicle.core.mention import Fragments, PlacedSpans, Span, contains
 from fascicle.runtime.decoding.edges import neutral_span
 from fascicle.runtime.decoding.neutral import score_of
-from fascicle.terms.abbreviations.definitions import Meanings
+from fascicle.terms.abbreviations.definitions import FormMeanings
 from fascicle.text.characters import find_occurrences
 
 Name = tuple[str, str]
@@ -22,7 +22,7 @@ def mark_occurrences(
     names: Mapping[Span, Mapping[Name, Mention]],
     *,
     scores: Mapping[Fragments, float],
-    meanings: Meanings,
+    meanings: FormMeanings,
 ) -> list[Mention]:
     """Returns mentions, and names of each stretch where none is or only less probable parts, which
     go; longer names first.
@@ -51,7 +51,7 @@ class _Marker:
         text: str,
         mentions: Sequence[Mention],
         scores: Mapping[Fragments, float],
-        meanings: Meanings,
+        meanings: FormMeanings,
     ) -> None:
         self.spans = {mention.spans for mention in mentions}
         self._text, self._scores, self._meanings = text, scores, meanings

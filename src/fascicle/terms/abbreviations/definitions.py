@@ -16,7 +16,7 @@ _LINKS: Final = frozenset(("of", "and", "the", "in", "for", "to"))
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
-class Definition(NamedTuple):
+class FormDefinition(NamedTuple):
     """A definition of a short form.
 
     Attributes:
@@ -30,8 +30,8 @@ class Definition(NamedTuple):
     long: str
 
 
-class Meanings:
-    """Meanings of the short forms that a document defines twice or more."""
+class FormMeanings:
+    """FormMeanings of the short forms that a document defines twice or more."""
 
     def __init__(self, document: Document) -> None:
         """Sets the document, which is read when a meaning is first asked for."""
@@ -45,39 +45,37 @@ class Meanings:
         return " ".join(_words(last_definition(plain, place).long)) if plain else ""
 
     @cached_property
-    def _plain(self) -> Mapping[str, Sequence[Definition]]:
+    def _plain(self) -> Mapping[str, Sequence[FormDefinition]]:
         """The plain definitions of short forms: by ``mass spectrometry`` of MS, and not by ``median
         age, 67 years`` of MDS.
         """
-        plain = {
-            short: list(filter(_is_plain, several))
-            for short, several in by_short_form(
-                definition
-                for definition, _ in read_definitions(
-                    self._document.text, abbreviations_of(self._document)
-                )
-            ).items()
-            if len(several) > 1
-        }
-        return {short: several for short, several in plain.items() if several}
+        places = abbreviations_of(self._document)
+        definitions = read_definitions(self._document.text, places)
+        plain: dict[str, list[FormDefinition]] = {}
+        for short, several in by_short_form(definitions).items():
+            if len(several) > 1 and any(map(_is_plain, several)):
+                plain[short] = list(filter(_is_plain, several))
+        return plain
 
 
 def read_definitions(
     text: str, places: Iterable[Abbreviation]
-) -> list[tuple[Definition, Abbreviation]]:
+) -> list[tuple[FormDefinition, Abbreviation]]:
     """Returns definitions with the places of both forms, in the order of the text."""
     stated = []
     for place in places:
         short, long = (" ".join(text[start:end].split()) for start, end in place)
         if short and long:
-            stated.append((Definition(min(start for start, _ in place), short, long), place))
+            stated.append((FormDefinition(min(start for start, _ in place), short, long), place))
     return sorted(stated, key=lambda pair: (pair[0].begins, pair[1]))
 
 
-def by_short_form(definitions: Iterable[Definition]) -> dict[str, list[Definition]]:
+def by_short_form(
+    definitions: Iterable[tuple[FormDefinition, Abbreviation]],
+) -> dict[str, list[FormDefinition]]:
     """Returns the definitions of each short form, without the ``s`` of a plural."""
-    forms: dict[str, list[Definition]] = defaultdict(list)
-    for definition in definitions:
+    forms: dict[str, list[FormDefinition]] = defaultdict(list)
+    for definition, _ in definitions:
         forms[singular(definition.short)].append(definition)
     return forms
 
@@ -87,14 +85,14 @@ def singular(short: str) -> str:
     return short[:-1] if len(short) > 2 and short[-1] == "s" and not short[-2].islower() else short
 
 
-def last_definition(several: Sequence[Definition], place: int) -> Definition:
+def last_definition(several: Sequence[FormDefinition], place: int) -> FormDefinition:
     """Returns the last definition that begins at or before a place, or else the first one."""
     return several[
         max(0, bisect_right(several, place, key=lambda definition: definition.begins) - 1)
     ]
 
 
-def _is_plain(definition: Definition) -> bool:
+def _is_plain(definition: FormDefinition) -> bool:
     """True if a long form has the letters of its short form as initials, or is a plain word."""
     letters = "".join(filter(str.isalnum, singular(definition.short))).lower()
     is_word = definition.long.isalpha() and definition.long[1:].islower()

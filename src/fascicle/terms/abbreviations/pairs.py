@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from fascicle.core.document import Abbreviation, Document
 from fascicle.core.mention import Span
 from fascicle.terms.abbreviations.definitions import (
-    Definition,
+    FormDefinition,
     by_short_form,
     last_definition,
     read_definitions,
@@ -51,14 +51,14 @@ class Pairs:
         """Reads the definitions; see `find_abbreviations`."""
         self._text = document.text
         definitions = read_definitions(self._text, abbreviations_of(document, at=at))
-        self._of_short = by_short_form(definition for definition, _ in definitions)
+        self._of_short = by_short_form(definitions)
         # of the forms in definitions: key of the pair, and its start
         self._places: dict[Span, tuple[str, int]] = {}
         self._pairs = self._unite(definitions)
         # of keys; that of an ASCII name is as long as the name
         self._lengths = frozenset(map(len, self._pairs))
 
-    def _unite(self, definitions: Sequence[tuple[Definition, Abbreviation]]) -> dict[str, Pair]:
+    def _unite(self, definitions: Sequence[tuple[FormDefinition, Abbreviation]]) -> dict[str, Pair]:
         """Returns key of a long form -> the pair of all its definitions; notes their places."""
         longs: dict[str, str] = {}
         shorts: dict[str, dict[str, None]] = defaultdict(dict)
@@ -94,7 +94,7 @@ class Pairs:
             return None, start
         return self._pairs.get(key(surface, 1)), start
 
-    def _root(self, definition: Definition) -> str:
+    def _root(self, definition: FormDefinition) -> str:
         """Returns the long form that is no short form itself; each step leads to a longer one,
         so the loop ends.
         """

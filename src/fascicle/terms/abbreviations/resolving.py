@@ -20,7 +20,7 @@ from fascicle.core.document import Document, Event, Patch, in_order
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Mention, PlacedSpans, Span, contains
 from fascicle.settings.decision import AbbreviationDecision, AbbreviationRules, Spread
-from fascicle.terms.abbreviations.definitions import Meanings
+from fascicle.terms.abbreviations.definitions import FormMeanings
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.text.characters import find_occurrences
 
@@ -62,7 +62,7 @@ def apply_rules(
     if rules.spread != "no" or rules.drop:
         _resolve(layer, abbreviations_of(document), rules)
     if rules.one_type:
-        _unify(layer, Meanings(document))
+        _unify(layer, FormMeanings(document))
     if not layer.events:
         return patch
     return replace(patch, add=layer.mentions(), events=(*patch.events, *layer.events))
@@ -250,7 +250,7 @@ def _resolve_short(layer: _Layer, span: Span, long_form: _Long, *, drop: bool) -
                 layer.drop(part, f"{where} is no mention")
 
 
-def _unify(layer: _Layer, meanings: Meanings) -> None:
+def _unify(layer: _Layer, meanings: FormMeanings) -> None:
     """Gives each string its most frequent types, weighted by score; a short form that is defined
     twice is two strings.
     """
