@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.terms import curie
 
 # IAO:0000118, or the end of an address
 _CODE: Final = re.compile(r"([A-Za-z]+)[:_](\d+)\Z", re.ASCII)
@@ -80,13 +79,3 @@ def language_of_type(kind: str) -> str:
     it.
     """
     return _TYPES_OF_LANGUAGES.get(re.split("[/#:]", kind)[-1].lower(), "")
-
-
-def address_curie(text: str, prefix: str) -> str:
-    """Returns the CURIE of an address; of an unknown vocabulary its last part, with the prefix of
-    the source.
-    """
-    if known_curie := curie(text):
-        return known_curie
-    local = re.split("[/#]", text)[-1] if text.startswith(("http", "file:")) else text
-    return curie(local, prefix)

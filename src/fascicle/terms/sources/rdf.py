@@ -17,7 +17,6 @@ from fascicle.errors import FormatError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.drafts import XREF, Draft, SourceReport, former_records
 from fascicle.terms.sources.predicates import (
-    address_curie,
     is_dropped,
     is_short,
     language_of_type,
@@ -216,7 +215,7 @@ class _Graph:
         ours = not text.startswith(("http", "file:")) or node.startswith(
             re.split("[^/#]*$", text)[0]
         )
-        concept = address_curie(text, self._settings.prefix) if ours else curie(text)
+        concept = self._curie(text) if ours else curie(text)
         if part == "child":
             self._draft(text).above(draft.curie)
         elif part == "alias":
@@ -232,9 +231,18 @@ class _Graph:
                 settings=self._settings,
                 report=self._report,
                 place=self._place(node),
-                curie=address_curie(node, self._settings.prefix),
+                curie=self._curie(node),
             )
         return self._drafts[node]
+
+    def _curie(self, text: str) -> str:
+        """Returns the CURIE of an address; of an unknown vocabulary its last part, with the
+        prefix of the source.
+        """
+        if known_curie := curie(text):
+            return known_curie
+        local = re.split("[/#]", text)[-1] if text.startswith(("http", "file:")) else text
+        return curie(local, self._settings.prefix)
 
     def _name(self, node: str, literal: Any, kind: NameKind) -> None:
         self._draft(node).name(_plain(literal), kind, language=_language(literal))
