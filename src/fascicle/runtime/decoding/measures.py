@@ -26,19 +26,24 @@ def without_measures(text: str, mentions: Sequence[Mention]) -> list[Mention]:
         text: of the document.
         mentions: of all types.
     """
-    wrong = [
-        mention for mention in mentions if mention.type == _GENE and _is_measure(text, mention)
+    genes = {text[mention.start : mention.end] for mention in mentions if mention.type == _GENE}
+    measures = {name for name in genes.intersection(_names()) if _is_measure(text, name)}
+    has_diseases = any(mention.type == _DISEASE for mention in mentions)
+    phrases = PlacedSpans(
+        match.span() for match in (_phrases().finditer(text) if has_diseases else ())
+    )
+    return [
+        mention
+        for mention in mentions
+        if not (mention.type == _GENE and text[mention.start : mention.end] in measures)
+        and not _is_in_phrase(mention, phrases)
     ]
-    if any(mention.type == _DISEASE for mention in mentions):
-        phrases = PlacedSpans(match.span() for match in _phrases().finditer(text))
-        wrong += [mention for mention in mentions if _is_in_phrase(mention, phrases)]
-    return [mention for mention in mentions if mention not in wrong] if wrong else list(mentions)
 
 
-def _is_measure(text: str, mention: Mention) -> bool:
-    name = text[mention.start : mention.end]
-    is_measure = name in lexicon("measures")["names"] and not _OF_RECEPTORS.search(text)
-    return is_measure and not re.search(rf"\b{name}{_BEHIND_GENES}", text)
+def _is_measure(text: str, name: str) -> bool:
+    """True if nothing in a text says that the name of a measurement is a gene there."""
+    is_gene = _OF_RECEPTORS.search(text) or re.search(rf"\b{name}{_BEHIND_GENES}", text)
+    return is_gene is None
 
 
 def _is_in_phrase(mention: Mention, phrases: PlacedSpans) -> bool:
@@ -46,6 +51,11 @@ def _is_in_phrase(mention: Mention, phrases: PlacedSpans) -> bool:
     span = (mention.start, mention.end)
     wholes = phrases.overlapping(span) if mention.type == _DISEASE else ()
     return any(contains(whole, span) and whole != span for whole in wholes)
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(lexicon("measures")["names"])
 
 
 @cache
