@@ -38,7 +38,7 @@ from studies.labels import rows as label_rows
 from studies.linking import tables as link_tables
 from studies.multilabel import touching
 from studies.packs import tables as pack_tables
-from studies.papers import PAPERS, summary
+from studies.papers import PAPERS, ranking, summary
 from studies.papers.row import PaperRow
 from studies.papers.row import table as paper_table
 from studies.parts import cells as parts_cells
@@ -69,6 +69,7 @@ PAGES = (
     DOCS / "how-to-run-on-many-machines.md",
     DOCS / "how-to-train-further.md",
     *sorted((HERE / "docs").glob("*.md")),
+    HERE / "papers" / "plan.md",
 )
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -143,6 +144,7 @@ BEST_OF = ("span-heads", "bundling")
 TABLES: Mapping[str, Callable[[], str]] = {
     "papers-claims": lambda: summary.claims(_papers()),
     "papers-counts": lambda: summary.counts(_papers()),
+    "papers-open": lambda: ranking.ranking(_papers()),
     **{f"papers-{name}": functools.partial(_paper, name) for name in PAPERS},
     "front": decision_tables.largest,
     "training": front.training,
