@@ -181,6 +181,40 @@ def test_other_spellings_are_asked_for_behind_the_own_one(
     assert LookupString(other, "bare") in asked(words, kind)[1:]
 
 
+# MEDLINE wrote lowered and raised text in brackets until about 2016; these are no other spellings.
+@pytest.mark.parametrize(
+    ("words", "kind", "own"),
+    [
+        ("K(+)", "Chemical", "K+"),
+        ("HCO(3)(-)", "Chemical", "HCO3-"),
+        ("1,25-(OH)(2)D(3)", "Chemical", "1,25-(OH)2D3"),
+        ("PGF(2alpha)", "Chemical", "PGF2alpha"),
+        ("(99m)Tc", "Chemical", "99mTc"),
+        ("[(3)H]thymidine", "Chemical", "[3H]thymidine"),
+        ("Na(v)1.7", "Gene", "Nav1.7"),
+        ("K(ir)6.2", "Gene", "K(ir)6.2"),
+        ("CD4(+) T cells", "CellType", "CD4+ T cells"),
+    ],
+)
+def test_lowered_text_in_brackets_is_the_name_itself(words: str, kind: str, own: str) -> None:
+    names = dict.fromkeys((words, own))
+    assert asked(words, kind)[: len(names)] == tuple(map(LookupString, names))
+    assert not {string.surface for string in asked(words, kind)[len(names) :]} & {*names}
+
+
+def test_a_shorter_name_is_asked_for_once() -> None:
+    shorter = make_query("Ca(v)1.2 a1", "Gene").shorter
+    assert shorter == (LookupString("a1", "shorter"),)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["interleukin (2)", "NAD(P)H", "poly(lactic acid)", "gene(s)", "tumor necrosis factor (TNF)-a"],
+)
+def test_other_brackets_stay(words: str) -> None:
+    assert [string.way for string in asked(words)].count("own") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "kind"),
     [

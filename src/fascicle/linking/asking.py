@@ -15,6 +15,7 @@ from fascicle.linking.parts import name_readings, numbered_names, with_stem
 from fascicle.linking.pathogens import Pathogens
 from fascicle.linking.spellings import (
     as_looked_up,
+    on_the_line,
     other_names,
     other_spellings,
     shorter_names,
@@ -274,20 +275,22 @@ def visible_ways(ways: int, *, surface: str, query: Query) -> tuple[_Way, ...]:
 
 def _own_strings(surface: str, kind: str) -> tuple[LookupString, ...]:
     """Returns a name and other spellings of it, each without words that are no part of it."""
-    bare = without_tail(surface, kind)
-    strings = [LookupString(surface)]
+    bare, own = without_tail(surface, kind), dict.fromkeys((surface, on_the_line(surface)))
+    strings = list(map(LookupString, own))
     if bare != surface:
         strings.append(LookupString(bare, "bare"))
-    strings += (LookupString(name, "bare") for name in other_spellings(bare, kind) if name != bare)
+    other = (name for name in other_spellings(bare, kind) if name != bare and name not in own)
+    strings += (LookupString(name, "bare") for name in other)
     if kind == _GENE:
         strings += (LookupString(name, "bare", taxon) for name, taxon in without_species(bare))
     return tuple(dict.fromkeys(string for string in strings if string.surface))
 
 
 def _shorter(*strings: LookupString) -> tuple[LookupString, ...]:
-    """Returns names without one to three of their first words."""
-    return tuple(
+    """Returns names without one to three of their first words, each once."""
+    shorter = (
         LookupString(name, "shorter", string.taxon)
         for string in strings
         for name in shorter_names(string.surface)
     )
+    return tuple(dict.fromkeys(shorter))

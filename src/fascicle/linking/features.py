@@ -24,6 +24,7 @@ from fascicle.linking.candidates import (
 from fascicle.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
 from fascicle.linking.families import Families
 from fascicle.linking.species_features import LIKELY, SPECIES_FEATURES
+from fascicle.linking.spellings import on_the_line
 from fascicle.linking.words import ConceptWords
 from fascicle.terms.keys.characters import case_fits
 from fascicle.terms.keys.key import key
@@ -267,7 +268,7 @@ def _is_undefined(unit: Unit) -> bool:
     return (
         unit.type not in _SYMBOLS
         and not unit.query.short
-        and bool(_UNDEFINED.fullmatch(unit.surface))
+        and bool(_UNDEFINED.fullmatch(on_the_line(unit.surface)))
     )
 
 

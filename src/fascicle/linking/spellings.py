@@ -63,9 +63,12 @@ _JOINT: Final = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{3})")
 # Letters that stand for others: the sharp s of German where no small letter of German is before it
 _OTHER_LETTERS: Final = ((re.compile("(?<![a-zäöüß])ß"), "β"), (re.compile("ɣ"), "γ"))
 _DIVIDED: Final = re.compile(r"(?<=[^\W\d_][-‐]) (?=[a-z])(?!(?:and|or|to)\b)")
-# Lowered or raised text as MEDLINE wrote it: H(2)O(2), 5-HT(1A), GABA(A) receptor, Cl(-)
+# Lowered or raised text as MEDLINE wrote it: H(2)O(2), HCO(3)(-), PGF(2alpha), Na(v)1.7,
+# (99m)Tc; NAD(P)H is two molecules
+_GREEK: Final = "alpha|beta|gamma"
 _LOWERED: Final = re.compile(
-    r"(?<=[^\W_])\((\d{1,2}[A-Za-z]{0,2}|[A-Z]|\d?[+-]|alpha|beta|gamma)\)"
+    rf"(?<=[^\W_]|\))\((?:\d{{1,2}}(?:[A-Za-z]{{0,2}}|{_GREEK})|[A-OQ-Z]|P(?!\)H)|\d?[+-]|{_GREEK})\)"
+    r"|(?<=\b[A-Z])\([a-z]\)|(?<=\b[A-Z][a-z])\([a-z]\)|(?<![^\W_])\(\d{1,3}m?\)(?=[A-Z])"
 )
 # short form in a name: Von Hippel-Lindau (VHL) disease
 _IN_BRACKETS: Final = re.compile(r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]")
@@ -125,8 +128,16 @@ def other_spellings(surface: str, kind: str) -> Iterator[str]:
     surface = _IN_BRACKETS.sub("", surface)
     yield from _spellings(surface, kind)
     if _LOWERED.search(surface):
-        yield from _spellings(_LOWERED.sub(r"\1", surface), kind)
-        yield from _spellings(_LOWERED.sub(r"-\1", surface), kind)
+        yield from _spellings(on_the_line(surface), kind)
+        if kind == _GENE:  # 5-HT-1A
+            yield from _spellings(_LOWERED.sub(lambda part: f"-{part[0][1:-1]}", surface), kind)
+
+
+def on_the_line(surface: str) -> str:
+    """Returns a name without the brackets in which MEDLINE wrote lowered and raised text: ``H2O2``
+    for ``H(2)O(2)``.
+    """
+    return _LOWERED.sub(lambda part: part[0][1:-1], surface) if "(" in surface else surface
 
 
 def _spellings(surface: str, kind: str) -> Iterator[str]:
