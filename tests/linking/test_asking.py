@@ -190,6 +190,8 @@ def test_other_spellings_are_asked_for_behind_the_own_one(
         ("1,25-(OH)(2)D(3)", "Chemical", "1,25-(OH)2D3"),
         ("PGF(2alpha)", "Chemical", "PGF2alpha"),
         ("(99m)Tc", "Chemical", "99mTc"),
+        ("Ca[2+]", "Chemical", "Ca2+"),
+        ("[Fe(CN)6]", "Chemical", "[Fe(CN)6]"),
         ("[(3)H]thymidine", "Chemical", "[3H]thymidine"),
         ("Na(v)1.7", "Gene", "Nav1.7"),
         ("K(ir)6.2", "Gene", "K(ir)6.2"),

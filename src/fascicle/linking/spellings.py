@@ -69,6 +69,7 @@ _GREEK: Final = "alpha|beta|gamma"
 _LOWERED: Final = re.compile(
     rf"(?<=[^\W_]|\))\((?:\d{{1,2}}(?:[A-Za-z]{{0,2}}|{_GREEK})|[A-OQ-Z]|P(?!\)H)|\d?[+-]|{_GREEK})\)"
     r"|(?<=\b[A-Z])\([a-z]\)|(?<=\b[A-Z][a-z])\([a-z]\)|(?<![^\W_])\(\d{1,3}m?\)(?=[A-Z])"
+    r"|(?<=[^\W_])\[\d?[+-]\]"  # as efetch writes tags of PubMed
 )
 # short form in a name: Von Hippel-Lindau (VHL) disease
 _IN_BRACKETS: Final = re.compile(r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]")
@@ -137,7 +138,7 @@ def on_the_line(surface: str) -> str:
     """Returns a name without the brackets in which MEDLINE wrote lowered and raised text: ``H2O2``
     for ``H(2)O(2)``.
     """
-    return _LOWERED.sub(lambda part: part[0][1:-1], surface) if "(" in surface else surface
+    return _LOWERED.sub(lambda part: part[0][1:-1], surface)
 
 
 def _spellings(surface: str, kind: str) -> Iterator[str]:
