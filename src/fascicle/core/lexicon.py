@@ -37,6 +37,12 @@ def taxa(table: str = "words") -> Mapping[str, str]:
     return MappingProxyType({word.lower(): taxon for taxon, names in words for word in names})
 
 
+@cache
+def small_words() -> frozenset[str]:
+    """Returns the words of English that are no names, in small letters."""
+    return frozenset(lexicon("languages")["words"]["English"])
+
+
 def either(words: Iterable[str]) -> str:
     """Returns a pattern for one of some words, the longest first."""
     return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from typing import Final
 
+from fascicle.core.lexicon import small_words
 from fascicle.core.mention import Span
 from fascicle.runtime.decoding.brackets import CLOSING, OTHER_HALF, balance, unpaired
 
@@ -66,7 +67,7 @@ _AFTER_INITIAL: Final = re.compile(r"\.\s?[a-z]")
 _GENUS: Final = re.compile(r"\b[A-Z](?:\.\s?|[a-z]+\s|\s)\Z")
 _WHOLE_GENUS: Final = re.compile(r"\b[A-Z][a-z]{4,}\s\Z")
 _EPITHET: Final = re.compile(
-    r"(?!virus|fungi\b)[a-z]{3,}(?:i|us|is|um|ae|ans|ens|(?:an|in|at|os|ic|er)a)\b"
+    r"(?!\w*virus|(?:fungi|chickens|kittens|rhesus)\b)[a-z]{3,}(?:i|us|is|um|ae|ans|ens|(?:an|in|at|os|ic|er)a)\b"
 )
 # as pylori, which is taken for part of a disease or a drug, too
 _OF_BACTERIA: Final = re.compile(r"[a-z]{4,}i\b")
@@ -233,7 +234,8 @@ def _words_before(text: str, span: Span, kind: str) -> re.Match[str] | None:
     if text[start].isdigit():
         return _TYPE.search(text, floor, start)
     name, genus = (_EPITHET, _GENUS) if kind == _SPECIES else (_OF_BACTERIA, _WHOLE_GENUS)
-    return genus.search(text, floor, start) if name.match(text, start, end) else None
+    first = genus.search(text, floor, start) if name.match(text, start, end) else None
+    return None if first and first[0].strip().lower() in small_words() else first
 
 
 def _with_epithet(text: str, span: Span) -> Span:
