@@ -11,7 +11,7 @@ from fascicle.runtime.decoding.evidence import with_evidence
 from fascicle.settings.decision import DocumentDecision, TypeDecision
 from fascicle.text.segment import segmenter
 
-KINDS = ("CellLine", "Chemical", "Disease", "Gene", "Species")
+KINDS = ("CellLine", "CellType", "Chemical", "Disease", "Gene", "Species")
 RULES = DocumentDecision(types=dict.fromkeys(KINDS, TypeDecision()), pack="basic@2")
 PACK = {
     "hepatitis B virus": "Species",
@@ -26,6 +26,19 @@ PACK = {
     "iron overload": "Disease",
     "BID": "Gene",
     "PC12": "CellLine",
+    **dict.fromkeys(("HeLa", "SH-SY5Y", "TOC1"), "CellLine"),
+    "Mmm1": "CellLine",
+    "MEC 4": "CellLine",
+    "hESCs": "CellType",
+    "DLBCL": "Disease",
+    "HLH": "Disease",
+    "Zika": "Disease",
+    "cholera": "Disease",
+    "variola": "Disease",
+    "herpes zoster": "Disease",
+    "Ixodes ricinus": "Species",
+    "ticks": "Species",
+    "triple-negative breast cancer": "Disease",
     "SON": "Gene",
     "CLOCK": "Gene",
     "IVD": "Gene",
@@ -72,6 +85,8 @@ PACK = {
         ("alteplase", "filgrastim", "epoetin alfa", "interferon beta-1a", "Idursulfase"), "Chemical"
     ),
     **dict.fromkeys(("trypsin", "Alcohol"), "Chemical"),
+    "RU 486": "Chemical",
+    **dict.fromkeys(("TNF-α", "leptin", "PKCβ", "insulin", "insulin1"), "Gene"),
     **dict.fromkeys(("BRAF", "SOD1", "factor V", "prothrombin", "TMEM120A", "TME"), "Gene"),
     **dict.fromkeys(("Bacillus subtilis", "H. pylori", "E. coli", "E. coli K-12"), "Species"),
     **dict.fromkeys(("Human papillomavirus", "Salmonella enterica"), "Species"),
@@ -192,6 +207,25 @@ def test_a_disease_that_is_a_name_stays_without_other_words(text: str, name: str
         ("keratin14", ("keratin14", "Gene"), None),
         ("SN 38 and RU 486", ("RU 486", "Chemical"), None),
         ("claudin1", ("claudin1", "Gene"), None),
+        ("of TNF-α13 in", ("TNF-α13", "Gene"), ("TNF-α", "Gene")),
+        ("of leptin12 in", ("leptin12", "Gene"), ("leptin", "Gene")),
+        ("of insulin12 in", ("insulin12", "Gene"), None),  # a name that may have numbers
+        ("of PKCβ2 in", ("PKCβ2", "Gene"), None),  # an isoform
+        ("of leptin4 in", ("leptin4", "Gene"), None),
+        ("of Gβ13 in", ("Gβ13", "Gene"), None),  # no name without it
+        # results: beside other results, with a unit, or with the symbol of an electrolyte
+        ("Na 138, K 4.2, BNP 900", ("BNP 900", "Chemical"), ("BNP", "Chemical")),
+        ("K 4.2; CRP 120; Hb 9.8", ("CRP 120", "Gene"), ("CRP", "Gene")),
+        ("K 4.2; TSH 12.5; and Hb 9", ("TSH 12.5", "Gene"), ("TSH", "Gene")),
+        ("RU 486, SN 38, BNP 9", ("RU 486", "Chemical"), None),  # known with it
+        ("CP 12, CP 14, CP 15", ("CP 12", "Chemical"), None),  # members of a series
+        ("CP 12, AB 14, CD4", ("CP 12", "Chemical"), None),  # two numbers alone
+        ("an ALT 80 U/L with", ("ALT 80", "Gene"), ("ALT", "Gene")),
+        ("urea 12 mmol/L was", ("urea 12", "Chemical"), ("urea", "Chemical")),
+        ("had Na 138 now", ("Na 138", "Chemical"), ("Na", "Chemical")),
+        ("had K 4.1 now", ("K 4.1", "Chemical"), ("K", "Chemical")),
+        ("had Na 22 now", ("Na 22", "Chemical"), None),  # an isotope
+        ("had Ca 125 now", ("Ca 125", "Chemical"), None),  # an antigen
     ],
 )
 def test_a_number_that_is_no_part_of_a_name_goes(
@@ -251,6 +285,22 @@ def test_a_formula_is_found_where_the_network_found_nothing() -> None:
         ("With no supplement.", "no", "Chemical", ""),
         ("nitric oxide ( no ) synthase", "no", "Chemical", "Chemical"),  # all letters are small
         ("Flies with for alleles.", "for", "Gene", "Gene"),
+        ("With PC12 cells.", "PC12", "Gene", "CellLine"),
+        ("With HeLa cells.", "HeLa", "Gene", "CellLine"),
+        ("We cut SH-SY5Y.", "SH-SY5Y", "Gene", "CellLine"),
+        ("In SH-SY5Y+/+ cells.", "SH-SY5Y", "Gene", "Gene"),  # of a genotype
+        ("The gene TOC1 of plants.", "TOC1", "Gene", "Gene"),  # of a few letters, and of no cells
+        ("The yeast gene Mmm1.", "Mmm1", "Gene", "Gene"),  # MMM-1 is a line
+        ("The MEC 4 channel.", "MEC 4", "Gene", "Gene"),
+        ("Some hESCs grew.", "hESCs", "CellLine", "CellType"),  # no line has a plural
+        ("Adults with DLBCL.", "DLBCL", "Gene", "Disease"),
+        ("The HLH domain.", "HLH", "Gene", "Gene"),  # three letters may mean anything
+        ("Pain of herpes zoster.", "herpes zoster", "Species", "Disease"),
+        ("Zika spread in Brazil.", "Zika", "Species", "Disease"),
+        ("Zika-infected cells.", "Zika", "Species", "Species"),
+        ("Of cholera toxin.", "cholera", "Species", "Species"),
+        ("The Zika envelope.", "Zika", "Species", "Species"),
+        ("Of variola and vaccinia viruses.", "variola", "Species", "Species"),
     ],
 )
 def test_a_name_has_its_type_in_the_pack(text: str, name: str, kind: str, expected: str) -> None:
@@ -297,12 +347,16 @@ def test_other_genes_and_diseases_stay(name: str, kind: str) -> None:
         ("Bacillus subtilis 168", "Species", "Bacillus subtilis"),
         ("Bacillus subtilis SigB", "Species", "Bacillus subtilis"),
         ("Bacillus subtilis mecA", "Species", "Bacillus subtilis"),
+        ("Ixodes ricinus ticks", "Species", "Ixodes ricinus"),
+        ("ricinus ticks", "Species", "ricinus"),  # its edges get the genus
         # known with it, or without it unknown, no gene, or of another form
         ("E. coli K-12", "Species", "E. coli K-12"),
         ("TMEM120A", "Gene", "TMEM120A"),
         ("CYP2C19", "Gene", "CYP2C19"),
         ("XYZV600E", "Gene", "XYZV600E"),
         ("BRAFV600E", "CellLine", "BRAFV600E"),
+        ("Ixodes ricinus larvae", "Species", "Ixodes ricinus larvae"),
+        ("transgenic mice", "Species", "transgenic mice"),
         ("Human papillomavirus 16", "Species", "Human papillomavirus 16"),
         ("Salmonella enterica Typhimurium", "Species", "Salmonella enterica Typhimurium"),
     ],

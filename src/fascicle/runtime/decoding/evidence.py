@@ -43,6 +43,7 @@ _DISEASE: Final = "Disease"
 _GENE: Final = "Gene"
 # a capital or a digit that is not there because a sentence begins with it
 _PROPER: Final = re.compile(r"(?<=\S)[A-Z\d]|(?<=[^\s.:;!?]\s)[A-Z\d]")
+_SUBTYPE: Final = re.compile(r"(?:\S+\s)?[\w/]+-(?:negative|positive)\s")
 _BEHIND_SPECIES: Final = re.compile(
     r"[^\S\n]((?=[\w-]*[A-Z0-9])[A-Za-z][\w-]*\w)(?![\w-])"
     r"(?!\s(?:tissue|neuron|scan|slice|nucle(?:us|i)\b))"  # of anatomy: rat SON neurons
@@ -194,8 +195,8 @@ def _gather(
 
 
 def _begins_disease(text: str, span: Span, mention: Mention) -> bool:
-    """True if the words before a disease are a proper name or what causes it: ``African`` of swine
-    fever, ``lead`` of poisoning.
+    """True if the words before a disease are a proper name, a subtype or what causes it:
+    ``African`` of swine fever, ``triple-negative`` of breast cancer, ``lead`` of poisoning.
     """
     start, end = mention.spans[0]
     return (
@@ -203,6 +204,7 @@ def _begins_disease(text: str, span: Span, mention: Mention) -> bool:
         and span[1] == end
         and (
             _PROPER.search(text, span[0], start) is not None
+            or _SUBTYPE.fullmatch(text, span[0], start) is not None
             or text[start:end].lower() in lexicon("diseases")["caused"]
         )
     )
@@ -268,8 +270,7 @@ def _retyped(
     text = evidence.text
     before = without_measures(text, _without_variants(text, _widen(evidence, types)))
     names = _may_be_parts(text, before, rules)
-    has_capitals = text != text.lower()
-    mentions = with_own_types(before, names, types, allowed=rules.types, has_capitals=has_capitals)
+    mentions = with_own_types(before, names, types, allowed=rules.types, text=text)
     changed = len(set(before) - set(mentions))
     return mentions, (*patch.events, _changed_types(changed)) if changed else patch.events
 

@@ -10,36 +10,46 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from fascicle.core.document import Mention, Patch
+from fascicle.runtime.decoding.results import ISOTOPE, name_of_result
 
 _CHEMICAL: Final = "Chemical"
 _DISEASE: Final = "Disease"
-# No isotope: of the elements only those that blood is tested for.
-_RESULT: Final = re.compile(
-    r"(?!(?i:(?!sodium|potassium|calcium|magnesium)[a-z]+(?:ium|um)|carbon|(?:fluor|iod)ine|xenon"
-    r"|radon|krypton|cobalt|copper|gold|iron|zinc|tin|silver|lead|sul(?:f|ph)ur|phosphorus"
-    r"|(?:hydro|nitro|oxy)gen|bismuth)\s)(.*[a-z]{3})\s\d{1,3}(?:\.\d+)?"
-)
+_GENE: Final = "Gene"
+_RESULT: Final = re.compile(rf"(?!{ISOTOPE})(.*[a-z]{{3}})\s\d{{1,3}}(?:\.\d+)?")
 _LISTED: Final = 2  # names with results in a text, at least: "polyethylene glycol 400" is one name
 _CITATION: Final = re.compile(r"(.*[a-z]{4})\d{1,2}")
+# a single digit may be that of an isoform, as in PPARγ2
+_CITED_GENE: Final = re.compile(r"(.*(?:[a-z]{4}|[α-ω]))\d{2}")
 # Type that a network gave -> pattern of a name with a number -> types that the name alone may have
 _RULES: Final[Mapping[str, Mapping[re.Pattern[str], tuple[str, ...]]]] = MappingProxyType(
     {
         _CHEMICAL: {_RESULT: (_CHEMICAL,), _CITATION: (_CHEMICAL, _DISEASE)},
         _DISEASE: {_CITATION: (_DISEASE,)},
-        "Gene": {_CITATION: (_DISEASE,)},
+        _GENE: {_CITATION: (_DISEASE,), _CITED_GENE: (_GENE,)},
     }
 )
+_MEASURED: Final = (_CHEMICAL, _GENE)
 
 
 class _Cut(NamedTuple):
-    """Name with a number, the name without it, the types that this may have, and whether the number
-    is a result.
+    """Name with a number, the name without it, and the types that this may have.
+
+    Attributes:
+        kinds: none for a measured result, before which any name ends.
+        is_result: whether the number may be a result.
+        member: another name with a number; if the pack knows it, the number may be of the name.
     """
 
     whole: str
     name: str
     kinds: tuple[str, ...]
-    is_result: bool
+    is_result: bool = False
+    member: str = ""
+
+    def is_right(self, types: Mapping[str, str]) -> bool:
+        """True if the pack knows the name without the number alone."""
+        is_known = not self.kinds or types.get(self.name) in self.kinds
+        return is_known and self.whole not in types and self.member not in types
 
 
 def without_numbers(
@@ -50,41 +60,42 @@ def without_numbers(
 ) -> list[Patch]:
     """Returns answers whose mentions end before a number, where the pack knows the name without it
     and not with it: ``Obesity`` of ``Obesity1``, and ``urea`` of ``urea 12`` beside other results.
+    Before a measured result any name ends (see `name_of_result`).
 
     Args:
         texts: of the documents, with plain characters.
         patches: the answer for each.
         knows: is asked for the names with and without their numbers.
     """
-    cuts = [dict(_cuts(*pair)) for pair in zip(texts, patches, strict=True)]
-    names = {name for own in cuts for cut in own.values() for name in (cut.whole, cut.name)}
+    cuts = [list(_cuts(*pair)) for pair in zip(texts, patches, strict=True)]
+    names = {name for own in cuts for _, cut in own for name in (cut.whole, cut.name, cut.member)}
     types = knows(names) if names else {}
     return [_ended(patch, own, types) for patch, own in zip(patches, cuts, strict=True)]
 
 
 def _cuts(text: str, patch: Patch) -> Iterator[tuple[Mention, _Cut]]:
     for mention in patch.add:
+        if len(mention.spans) > 1:
+            continue
+        whole = text[mention.start : mention.end]
         for pattern, kinds in _RULES.get(mention.type, {}).items():
-            if len(mention.spans) == 1 and (match := pattern.fullmatch(text, *mention.spans[0])):
-                yield mention, _Cut(match[0], match[1], kinds, pattern is _RESULT)
+            if match := pattern.fullmatch(whole):
+                member = f"{match[1]}1" if pattern is _CITED_GENE else ""
+                yield mention, _Cut(whole, match[1], kinds, pattern is _RESULT, member)
+        if mention.type in _MEASURED and (name := name_of_result(text, mention.spans[0])):
+            yield mention, _Cut(whole, name, ())
 
 
-def _ended(patch: Patch, cuts: Mapping[Mention, _Cut], types: Mapping[str, str]) -> Patch:
-    right = {
-        mention: cut
-        for mention, cut in cuts.items()
-        if cut.whole not in types and types.get(cut.name) in cut.kinds
-    }
-    results = {cut.name.lower() for cut in right.values() if cut.is_result}
-    ends = {
-        mention: replace(
-            mention,
-            spans=((mention.start, mention.start + len(cut.name)),),
-            type=types[cut.name],
-        )
-        for mention, cut in right.items()
-        if len(results) >= _LISTED or not cut.is_result
-    }
+def _ended(patch: Patch, cuts: Sequence[tuple[Mention, _Cut]], types: Mapping[str, str]) -> Patch:
+    right = [(mention, cut) for mention, cut in cuts if cut.is_right(types)]
+    results = {cut.name.lower() for _, cut in right if cut.is_result}
+    ends: dict[Mention, Mention] = {}
+    for mention, cut in right:
+        if len(results) >= _LISTED or not cut.is_result:
+            kind = types.get(cut.name, "")
+            spans = ((mention.start, mention.start + len(cut.name)),)
+            is_other = kind in (cut.kinds or _MEASURED)
+            ends[mention] = replace(mention, spans=spans, type=kind if is_other else mention.type)
     if not ends:
         return patch
     return replace(patch, add=tuple({ends.get(mention, mention): None for mention in patch.add}))

@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from functools import cache
 from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
 
 from fascicle.core.document import Mention
-from fascicle.core.lexicon import lexicon
+from fascicle.core.lexicon import small_words
 
 _ANATOMY: Final = "Anatomy"
+_DISEASE: Final = "Disease"
+_SPECIES: Final = "Species"
 _GENE: Final = "Gene"  # genes are named by words too: for, no
 _WORDS: Final = re.compile(r"(?=.{4}).*[a-z]{3}.*")  # no symbol and no short form
 _DISEASES: Final = re.compile(r"[A-Za-z' -]*(?:itis|[oi]asis|os[ie]s|a?emia|oma|pathy|trophy|uria)")
@@ -25,18 +26,34 @@ _BIOTECH: Final = re.compile(
     r"|loticase|aspargase|mab|cept|siran|nersen)"
     r"|\w*poetin (?:alfa|beta)|(?:[Pp]eg)?[Ii]nterferon (?:alfa|beta)-\d[ab]?"
 )
+_LINES: Final = re.compile(r"(?=(?:.*[A-Z]){2})[A-Z][\w-]+(?<!s)")  # no Mmm1 and no MEC 4
+_LEAST: Final = 5  # letters and digits of a line that no words about cells need to follow
+_OF_CELLS: Final = r"[\s-](?:\w+\s)?(?:cells?|lines?)\b"
+_STEM_CELLS: Final = re.compile(r"[a-z]{0,2}[A-Z]*SCs")
+_SHORT: Final = re.compile(r"[A-Z]{4,}")  # shorter ones may mean anything
+_LONG: Final = re.compile(r"[\s\S]{4,}")
+# behind the name of an organism that is that of its disease too
+_OF_ORGANISMS: Final = re.compile(
+    r"(?:[\s-]|\s(?:and|or)\s\w+\s)(?:[Vv]ir(?:us|al|ion)|[Vv]accin|infect|particle|strain|genom"
+    r"|envelope|antigen|protein|RNA|NS\d|isolate|replic|neutrali|[Tt]ox(?:in|oid)|bacill|spore)"
+)
 _BINOMIAL: Final = re.compile(r"[A-Z](?:[a-z]+ |\. ?)[a-z]{3,}")
-# Type that a network gave -> type in the pack -> names for which the pack is right. A name of a
-# virus may be that of its disease, food is a species and a chemical, and many chemicals of MeSH
-# are proteins, so that these pairs are left as the network has them.
+# Type that a network gave -> type in the pack -> names for which the pack is right. Food is a
+# species and a chemical, and many chemicals of MeSH are proteins, so that these pairs are left as
+# the network has them.
 _RULES: Final[Mapping[str, Mapping[str, re.Pattern[str]]]] = MappingProxyType(
     {
-        "Chemical": {"Disease": _WORDS, "CellType": _WORDS, "Species": _BINOMIAL},
-        "CellLine": {"Disease": _WORDS, "Species": _BINOMIAL},
-        "CellType": {_ANATOMY: _WORDS, "Species": _BINOMIAL},
-        "Disease": {_ANATOMY: _WORDS, "Species": _BINOMIAL, "Chemical": _BIOTECH},
-        "Species": {_ANATOMY: _WORDS, "Disease": _DISEASES},
-        _GENE: {"Species": _BINOMIAL, "Chemical": _BIOTECH},
+        "Chemical": {_DISEASE: _WORDS, "CellType": _WORDS, _SPECIES: _BINOMIAL},
+        "CellLine": {_DISEASE: _WORDS, _SPECIES: _BINOMIAL, "CellType": _STEM_CELLS},
+        "CellType": {_ANATOMY: _WORDS, _SPECIES: _BINOMIAL},
+        _DISEASE: {_ANATOMY: _WORDS, _SPECIES: _BINOMIAL, "Chemical": _BIOTECH},
+        _SPECIES: {_ANATOMY: _WORDS, _DISEASE: _LONG},
+        _GENE: {
+            _SPECIES: _BINOMIAL,
+            "Chemical": _BIOTECH,
+            "CellLine": _LINES,
+            _DISEASE: _SHORT,
+        },
     }
 )
 
@@ -47,7 +64,7 @@ def with_own_types(
     types: Mapping[str, str],
     *,
     allowed: Collection[str],
-    has_capitals: bool,
+    text: str,
 ) -> list[Mention]:
     """Returns mentions of which a name has its type in the pack where a network is known to err:
     ``strabismus`` is no chemical, and ``alteplase`` no gene. A part of the body is no mention of a
@@ -58,17 +75,36 @@ def with_own_types(
         names: those of the mentions that may stay, by their indices.
         types: of the names that mean one type alone.
         allowed: the types of the model.
-        has_capitals: whether the text is written with capitals; else ``no`` may be a symbol.
+        text: of the document; if it is written without capitals, ``no`` may be a symbol.
     """
     changes: dict[int, str] = {}
+    has_capitals = text != text.lower()
     for at, name in names.items():
-        kind, other = mentions[at].type, types.get(name, "")
-        rule = _RULES.get(kind, {}).get(other)
-        if rule and rule.fullmatch(name) and (other in allowed or other == _ANATOMY):
+        mention, other = mentions[at], types.get(name, "")
+        rule = _RULES.get(mention.type, {}).get(other)
+        is_given = other in allowed or other == _ANATOMY
+        if rule and is_given and rule.fullmatch(name) and _is_meant(mention, name, other, text):
             changes[at] = other
-        elif has_capitals and kind != _GENE and name in _small_words():
+        elif has_capitals and mention.type != _GENE and name in small_words():
             changes[at] = ""
     return _changed(mentions, changes, allowed=allowed) if changes else mentions
+
+
+def _is_meant(mention: Mention, name: str, other: str, text: str) -> bool:
+    """True unless the text leaves open whether the name has the other type: ``Zika`` may be the
+    virus or the disease, and ``TOC1`` a gene.
+    """
+    match mention.type, other:
+        case "Species", "Disease":
+            is_disease = _DISEASES.fullmatch(name) is not None
+            return is_disease or not _OF_ORGANISMS.match(text, mention.end)
+        case "Gene", "CellLine":
+            if text.startswith("+", mention.end):  # of a genotype: HCT116p53+/+
+                return False
+            is_long = sum(map(str.isalnum, name)) >= _LEAST
+            return is_long or re.search(rf"\b{re.escape(name)}{_OF_CELLS}", text) is not None
+        case _:
+            return True
 
 
 def _changed(
@@ -84,9 +120,3 @@ def _changed(
             places.add(place)
             changed.append(replace(mentions[at], type=changes[at]))
     return changed
-
-
-@cache
-def _small_words() -> frozenset[str]:
-    """Words of English that are no names, in lower case."""
-    return frozenset(lexicon("languages")["words"]["English"])

@@ -11,6 +11,9 @@ from msgspec.structs import replace
 
 from fascicle.core.document import Mention, in_order
 
+_SPECIES: Final = "Species"
+# a species or its second word, and what people call it: Ixodes ricinus ticks
+_COMMON: Final = re.compile(r"((?:[A-Z](?:[a-z]+|\.) )?[a-z]{3,}(?:us|i|um|is|ae?)) ([a-z]{3,})")
 _ACID: Final = "[ACDEFGHIKLMNPQRSTVWY]"
 # type -> names, of which the first group may be the whole name
 _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
@@ -19,7 +22,7 @@ _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
             rf"(\S.+?\S)(?:[\s-](?:p\.)?)?"
             rf"(?:{_ACID}\d{{2,5}}(?:{_ACID}|del)|[A-Z][a-z]{{2}}\d{{2,4}}[A-Z][a-z]{{2}})"
         ),
-        "Species": re.compile(  # Helicobacter pylori CagA, Bacillus subtilis 168
+        _SPECIES: re.compile(  # Helicobacter pylori CagA, Bacillus subtilis 168
             r"([A-Z](?:[a-z]+|\.) [a-z]{3,}(?<!virus|phage))\s"
             r"(?:[a-z]{3}[A-Z]\d?|[A-Z][a-z]{2}[A-Z]\d?|\S*\d\S*)"
         ),
@@ -32,13 +35,15 @@ def all_forms(mentions: Sequence[Mention], names: Mapping[int, str]) -> Iterator
     for at, name in names.items():
         yield name
         yield _shorter(name, mentions[at].type)
+        if mentions[at].type == _SPECIES and (match := _COMMON.fullmatch(name)):
+            yield from match.groups()
 
 
 def without_tails(
     mentions: Sequence[Mention], names: Mapping[int, str], types: Mapping[str, str]
 ) -> tuple[Mention, ...]:
     """Returns mentions without a tail where the pack has no name with it: ``BRAFV600E`` becomes
-    ``BRAF``, and ``E. coli K-12`` stays.
+    ``BRAF``, and ``E. coli K-12`` stays. The common name behind a species goes too.
 
     Args:
         mentions: of a network.
@@ -49,8 +54,12 @@ def without_tails(
     result = list[Mention]()
     for at, mention in enumerate(mentions):
         name = names.get(at, "")
-        shorter = _shorter(name, mention.type)
-        if shorter == name or name in types or types.get(shorter) != mention.type:
+        shorter = _without_common(name, types) if mention.type == _SPECIES else ""
+        if not shorter:
+            shorter = _shorter(name, mention.type)
+            is_known = shorter != name and types.get(shorter) == mention.type
+            shorter = shorter if is_known else ""
+        if not shorter or name in types:
             result.append(mention)
             continue
         spans = ((mention.start, mention.start + len(shorter)),)
@@ -58,6 +67,16 @@ def without_tails(
             places.add((mention.type, spans))
             result.append(replace(mention, spans=spans))
     return tuple(in_order(result))
+
+
+def _without_common(name: str, types: Mapping[str, str]) -> str:
+    """Returns a species without its common name; empty for all others."""
+    match = _COMMON.fullmatch(name)
+    if not match or types.get(match[2]) != _SPECIES:
+        return ""
+    # a second word alone, whose first word the edges add, means nothing
+    is_species = types.get(match[1]) == _SPECIES if match[1][0].isupper() else match[1] not in types
+    return match[1] if is_species else ""
 
 
 def _shorter(name: str, kind: str) -> str:

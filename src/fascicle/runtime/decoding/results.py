@@ -1,0 +1,55 @@
+"""Numbers behind names that are the results of measurements, whatever the name is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from fascicle.core.mention import Span, contains
+
+# elements with the number of an isotope, but for those that blood is tested for
+ISOTOPE: Final = (
+    r"(?i:(?!sodium|potassium|calcium|magnesium)[a-z]+(?:ium|um)|carbon|(?:fluor|iod)ine|xenon"
+    r"|radon|krypton|cobalt|copper|gold|iron|zinc|tin|silver|lead|sul(?:f|ph)ur|phosphorus"
+    r"|(?:hydro|nitro|oxy)gen|bismuth)\s"
+)
+_WITH_NUMBER: Final = re.compile(rf"(?!{ISOTOPE})(.*\w)\s\d{{1,4}}(?:\.\d+)?")
+_ITEM: Final = (
+    r"[A-Za-z][\w/-]*(?:\s[A-Za-z][\w-]*)?\s\d{1,4}(?:\.\d+)?%?(?:\s[\w/%µμ]{1,8}(?=[,;.]))?"
+)
+_LIST: Final = re.compile(rf"\b{_ITEM}(?:[,;]\s(?:and\s)?{_ITEM}){{2,}}")
+_ITEM_NAME: Final = re.compile(r"(?:\A|[,;]\s(?:and\s)?)([A-Za-z][^,;]*?)\s\d")
+_UNIT: Final = re.compile(
+    r"\s?(?:%|mm\s?Hg|(?:[kmµμunp]?g|mcg|[mµμnp]?mol|mEq|[mµμk]?I?U)(?:/\w+)?(?![\w-]))"
+)
+# electrolytes with numbers that are usual in blood, and no isotopes or antigens: Na 22, Ca 125
+_ELECTROLYTE: Final = re.compile(
+    r"Na\s1\d\d|K\s\d\.\d+|Cl\s(?:[89]|1[0-3])\d|Ca\s1?\d\.\d+|Mg\s\d\.\d+"
+)
+
+
+def name_of_result(text: str, span: Span) -> str:
+    """Returns the name before the number at the end of a range, if the number is the result of a
+    measurement: with a unit, with an electrolyte, or in a list of results, such as
+    ``Na 138, K 4.2, BNP 900``. Empty for all others.
+
+    Args:
+        text: of the document, with plain characters.
+        span: of a mention.
+    """
+    match = _WITH_NUMBER.fullmatch(text, *span)
+    is_result = match and (
+        _UNIT.match(text, span[1])
+        or _ELECTROLYTE.fullmatch(text, *span)
+        or any(contains(place, span) for place in _lists(text))
+    )
+    return match[1] if match and is_result else ""
+
+
+def _lists(text: str) -> Iterator[Span]:
+    """Yields the ranges of lists of results, all of other things: no ``CP 12, CP 14, CP 15``."""
+    for match in _LIST.finditer(text):
+        names = [name.lower() for name in _ITEM_NAME.findall(match[0])]
+        if len(set(names)) == len(names):
+            yield match.span()
