@@ -155,6 +155,12 @@ IL<sup>2</sup>R|M<sup>me</sup>|x<sup>n</sup>|e<sup>x</sup>|10<sup>-</sup><sup>4<
 cm<sup>−</sup><sup>1</sup>|mi<sup>2</sup>|(1-R)<sup>2</sup>|ax<sup>2</sup> + b|sin<sup>2</sup>δ|O(n<sup>2</sup>)
 Pde6b<sup>rd<sup>1</sup></sup> mice|Cftr<sup>tm<sup>1</sup>Unc</sup>|Χ<sup>2</sup> = 2.91|anti-Src[pY<sup>418</sup>]
 BMI = WSAC/NA<sup>2</sup>*100|0.15×S<sup>3</sup>+11.38×10<sup>-3</sup>*S<sup>4</sup>|1.10<sup>7</sup> CFU
+10<sup>5</sup>-10<sup>6</sup> CFU|10<sup>5</sup>,10<sup>6</sup>,10<sup>7</sup>|1-10<sup>6</sup>|5X10<sup>5</sup>
+5 x10<sup>5</sup>|5 X 10<sup>5</sup>|10<sup>-6</sup>-10<sup>-4</sup> M|10<sup>5</sup> to 10<sup>6</sup>
+S<sup>473</sup> phosphorylation|Y<sup>705</sup> and T<sup>308</sup>|BRAF V<sup>600</sup>|K<sup>27</sup>
+N<sup>1</sup>,N<sup>12</sup>-diacetylspermine|N<sup>6</sup>,N<sup>6</sup>-dimethyladenosine|(N<sup>7</sup>)
+α<sup>1</sup>-antitrypsin|β<sup>2</sup>-microglobulin|τ<sup>2</sup>|APOE ε<sup>4</sup>|ε<sup>3</sup>
+phospho-S<sup>473</sup>|p-T<sup>308</sup>|H3K<sup>27</sup> methylation|θ<sup>2</sup>|H3K<sup>4</sup>
 """.replace("\n", "|")
     .strip("|")
     .split("|")

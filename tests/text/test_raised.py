@@ -105,6 +105,19 @@ def test_marks_never_join_a_name(name: str, mark: str) -> None:
             "aspirin<sup>a</sup>, lupus<sup>a,b</sup> and gout<sup>e1,e2</sup>",
             "aspirin, lupus and gout",
         ),
+        (
+            "vitamins A, C and E<sup>12</sup>, hepatitis B or C<sup>12</sup>, troponin I<sup>12</sup>",
+            "vitamins A, C and E, hepatitis B or C, troponin I",
+        ),
+        (
+            "TNF α<sup>3</sup>, amyloid β<sup>2</sup>, PPAR γ<sup>12</sup>-dependent",
+            "TNF α, amyloid β, PPAR γ-dependent",
+        ),
+        ("cystatin C<sup>22</sup> (model A<sup>7</sup>)", "cystatin C (model A)"),
+        (
+            "IL-10<sup>6</sup>, 0,5-IL-10<sup>6</sup>, grade 1-2<sup>6</sup>",
+            "IL-10, 0,5-IL-10, grade 1-2",
+        ),
         ("lupus<sup> 3 </sup>was and IL-2 <sup>3</sup>, x", "lupus was and IL-2, x"),
     ],
 )

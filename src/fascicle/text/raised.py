@@ -102,11 +102,23 @@ _ELEMENT_NAME: Final = re.compile(
 _NAMED: Final = re.compile(
     r"(?:vitamin|hepatitis|influenza|type|group|class|factor|protein|stage|grade|phase|coenzyme|cyclin|interleukin|"
     r"keratin|chromosome|trisomy|caspase|figure|table|genotype|virus|patient|case|level|day|week|month|arm|apo\w+|"
-    r"globin|immunoglobulin|interferon|toxin|streptococcus) $",
+    r"globin|immunoglobulin|interferon|toxin|streptococcus)(?: |s? (?:\w,? )+(?:and|or) )$",
     re.I,
 )
-_BASE: Final = re.compile(r"(?:^|[^\w.,-]|(?<=\d)x)(10|2)$")
-_LETTER: Final = re.compile(r"(?:^|[^\w-])([A-Za-zÅΔΧηλμπρσφχω]|[abc]x)$")
+# Further words before a single capital, and those before a Greek letter of a name: `TNF α`.
+_LETTERED: Final = re.compile(
+    r"(?:[a-z]{3}in|ase|zyme|[ao]sporine|philia|collagen|complex|substance|peptide|panel|plate|"
+    r"study|trial|regimen|treatment|probiotic|species|strain|serotype|cluster|category|cohort|"
+    r"model|method|period|unit|experiment|status) $",
+    re.I,
+)
+_GREEK_NAMED: Final = re.compile(
+    r"(?:[A-Z]{2}[\w/-]*|[a-z]{3}in|receptor|amyloid|subunit|kinase) $"
+)
+_BASE: Final = re.compile(r"(?:^|[^\w.,-]|(?<=\d)x)(2)$|(?:^|[^\w.,-]|\d[,-]|(?<=[\d\s])[xX])(10)$")
+_LETTER: Final = re.compile(r"(?:^|[^\w-]|\b(?:p|phospho)-)([A-Za-zÅΑ-ω]|[abc]x)$")
+_GREEK_OF_NAMES: Final = frozenset("αβγδεζικ")
+_RESIDUES: Final = frozenset("ACDEFGHIKLMNPQRSTVWY")
 _FACTOR: Final = re.compile(r"(?:[*×·]\s?|\w/)[A-Za-z]{1,3}$")
 _PRODUCT: Final = re.compile(r"(?<![\d.])\d\.10$")  # a full stop for a multiplication sign
 _UNIT: Final = re.compile(
@@ -121,7 +133,7 @@ _FORMULA: Final = re.compile(
 )
 _RESIDUE: Final = re.compile(
     r"(?<!c-)(?<![A-Za-z])(?:p|phospho)?(?:Ala|Arg|Asn|Asp|Cys|Gln|Glu|Gly|His|Ile|Leu|Lys|Met|Phe|Pro|Ser|Thr|Trp|Tyr|Val|Sar|Nle|"
-    r"Aib|Orn|p[STY])$"
+    r"Aib|Orn|p[STY]|H[234][AB]?[KRST])$"
 )
 
 
@@ -286,8 +298,8 @@ def _belongs(number: str, before: str, after: str) -> bool:
     if not last.strip():
         return False
     base = _BASE.search(before)
-    if base and not _NAMED.search(before[: base.start(1)]):
-        return base[1] == "10" or not is_list
+    if base and not _NAMED.search(before[: base.start(base.lastindex or 0)]):
+        return base[2] is not None or not is_list
     if is_list:
         return False
     if after[:1] in ("*", "×", "^") or _FACTOR.search(before) or _PRODUCT.search(before):
@@ -299,9 +311,12 @@ def _is_exponent(number: str, before: str, after: str) -> bool:
     """True if a raised number is a power, a mass, or the place of a residue or a substituent."""
     is_prefix = re.match(r"-\w", after) is not None
     if letter := _LETTER.search(before):
-        if _NAMED.search(before[: letter.start(1)]):
+        words = before[: letter.start(1)]
+        if letter[1] == "ε" and number in ("2", "3", "4"):
+            return True  # an allele of APOE
+        if _NAMED.search(words) or (letter[1] in _GREEK_OF_NAMES and _GREEK_NAMED.search(words)):
             return False
-        if number in ("2", "3") or is_prefix or letter[1].islower():
+        if number in ("2", "3") or is_prefix or _is_place(letter[1], number, words, after):
             return True
     if number in ("2", "3") and (
         _UNIT.search(before) or (_FORMULA.search(before) and number == "2")
@@ -312,6 +327,19 @@ def _is_exponent(number: str, before: str, after: str) -> bool:
     return (
         is_prefix and before.endswith(("alpha", "beta", "gamma", "delta", "omega"))
     ) or _is_isotope(number, _ELEMENT_BEFORE.search(before), "")
+
+
+def _is_place(letter: str, number: str, words: str, after: str) -> bool:
+    """True if a raised number behind a single letter is a power, or the place of a residue or an
+    atom (`S473`, `N1,N12-diacetylspermine`).
+    """
+    if letter.islower():
+        return letter not in _GREEK_OF_NAMES
+    if re.match(r",[A-Z](?![a-z])", after) or (
+        after.startswith(")") and not re.search("[a-z]{3} $", words)
+    ):
+        return True
+    return len(number) > 1 and letter in _RESIDUES and not _LETTERED.search(words)
 
 
 def _is_isotope(number: str, element: re.Match[str] | None, last: str) -> bool:
