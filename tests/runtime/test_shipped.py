@@ -4,10 +4,12 @@ of names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 
+from fascicle.core.lexicon import FOLDER
 from fascicle.loading import load
 from fascicle.settings.folders.shipped import shipped_models
 
@@ -49,6 +51,19 @@ def test_known_answers(name: str) -> None:
                 if m.type == kind and m.start < start + len(words) and start < m.end
             ]
             assert found, (text, kind, [(text[m.start : m.end], m.type) for m in document.mentions])
+
+
+@pytest.mark.parametrize("name", shipped_models())
+def test_people_count_as_the_card_says(name: str) -> None:
+    card = (FOLDER.parent / name / "README.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"People count, ([^.]*)\.", card)
+    marked, unmarked = (re.findall(r"\*(\w+)\*", part) for part in sentence.split(" but not "))
+    assert len(marked) == 3
+    assert unmarked == ["children", "volunteers"]
+    for word in marked + unmarked:
+        (document,) = load(name, threads=1).annotate(f"{word.title()} with asthma got salbutamol.")
+        mentions = {document.text[m.start : m.end] for m in document.mentions}
+        assert (word.title() in mentions) == (word in marked), word
 
 
 @pytest.mark.parametrize("change", [str.lower, str.upper, str.title])

@@ -38,6 +38,7 @@ PACK = {
     "herpes zoster": "Disease",
     "Ixodes ricinus": "Species",
     "ticks": "Species",
+    "ricinus": "Species",  # in any case: the genus Ricinus
     "triple-negative breast cancer": "Disease",
     "SON": "Gene",
     "CLOCK": "Gene",

@@ -74,9 +74,9 @@ def _without_common(name: str, types: Mapping[str, str]) -> str:
     match = _COMMON.fullmatch(name)
     if not match or types.get(match[2]) != _SPECIES:
         return ""
-    # a second word alone, whose first word the edges add, means nothing
-    is_species = types.get(match[1]) == _SPECIES if match[1][0].isupper() else match[1] not in types
-    return match[1] if is_species else ""
+    # a second word alone, whose first word the edges add, is unknown or a genus: Ricinus
+    default = "" if match[1][0].isupper() else _SPECIES
+    return match[1] if types.get(match[1], default) == _SPECIES else ""
 
 
 def _shorter(name: str, kind: str) -> str:
