@@ -80,6 +80,7 @@ CASES = [
     ("Most |bacteria| are", "Species", "bacteria"),
     ("In |chickens|, the", "Species", "chickens"),
     ("Adult |kittens| were", "Species", "kittens"),
+    ("Healthy |humans| were", "Species", "humans"),
     ("In |rhesus monkeys| and", "Species", "rhesus monkeys"),
     ("From |coronavirus| and", "Species", "coronavirus"),
     ("in |BALB|/c mice", "Chemical", "BALB/c"),

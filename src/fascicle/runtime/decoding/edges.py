@@ -67,7 +67,7 @@ _AFTER_INITIAL: Final = re.compile(r"\.\s?[a-z]")
 _GENUS: Final = re.compile(r"\b[A-Z](?:\.\s?|[a-z]+\s|\s)\Z")
 _WHOLE_GENUS: Final = re.compile(r"\b[A-Z][a-z]{4,}\s\Z")
 _EPITHET: Final = re.compile(
-    r"(?!\w*virus|(?:fungi|chickens|kittens|rhesus)\b)[a-z]{3,}(?:i|us|is|um|ae|ans|ens|(?:an|in|at|os|ic|er)a)\b"
+    r"(?!\w*virus|(?:fungi|humans|chickens|kittens|rhesus)\b)[a-z]{3,}(?:i|us|is|um|ae|ans|ens|(?:an|in|at|os|ic|er)a)\b"
 )
 # as pylori, which is taken for part of a disease or a drug, too
 _OF_BACTERIA: Final = re.compile(r"[a-z]{4,}i\b")
