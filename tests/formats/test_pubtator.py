@@ -304,6 +304,20 @@ def test_relations_that_no_row_can_hold_are_counted(tmp_path: Path, relation: Re
     assert (same.relations, same.events) == ((), ())
 
 
+def test_a_relation_of_a_finder_is_a_row_without_its_score(tmp_path: Path) -> None:
+    # BC5CDR has four columns for a relation, BioRED a fifth; none is for a probability
+    found = Relation(type="CID", attributes=(*ENDS, ("score", "0.91")))
+    novel = Relation(
+        type="Bind", attributes=(*ENDS, ("novel", "No"), ("score", "0.5"), ("by", "x"))
+    )
+    document = Document(id="1", text="a", relations=(found, novel))
+    assert write(tmp_path / "b", [document], format="pubtator").losses == {"attributes": 3}
+    rows = "1\tCID\tD1\tD2\n1\tBind\tD1\tD2\tNo\n"
+    assert (tmp_path / "b").read_text() == f"1|t|a\n1|a|\n{rows}\n"
+    (same,) = read(tmp_path / "b", format="pubtator")
+    assert [one.attributes for one in same.relations] == [ENDS, (*ENDS, ("novel", "No"))]
+
+
 @pytest.mark.skipif(DATA is None, reason="FASCICLE_DATA is not set")
 def test_biored_says_the_same_in_both_formats() -> None:
     first, second = (

@@ -130,6 +130,16 @@ def test_it_finds_what_it_learnt_and_keeps_the_ends(trained: Path, corpus: Path)
     assert scores_file["test"]["ends"]["f1"] == pytest.approx(1.0)
 
 
+def test_relations_of_the_gold_stay(trained: Path, corpus: Path) -> None:
+    # docs/scores.md: beside gold mentions, only relations with a score are of a system
+    gold = list(fascicle.read(corpus))
+    alone = find(trained, [d.having(relations=()) for d in gold])
+    found = find(trained, gold)
+    for own, new, both in zip(gold, alone, found, strict=True):
+        assert set(both.relations) == {*own.relations, *new.relations}
+    assert find(trained, found) == found
+
+
 def test_it_starts_from_the_encoder_of_a_model(make: Maker, tmp_path: Path) -> None:
     start = str(find_model("biomed-fast"))
     recipe = make(model={"encoder": "", "start": start})

@@ -31,8 +31,8 @@ from fascicle.formats.bioc_records import (
     related,
 )
 from fascicle.formats.handlers import check_name, separate_sections
-from fascicle.formats.losses import HeldFields, held_fields
-from fascicle.formats.pubtator import RAW_ID, concept_column, count_links
+from fascicle.formats.losses import HeldFields, count_links, held_fields
+from fascicle.formats.pubtator import RAW_ID, concept_column
 from fascicle.formats.report import WriteReport
 
 SOURCE: Final = "Fascicle"  # of collections

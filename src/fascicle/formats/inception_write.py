@@ -36,8 +36,7 @@ from fascicle.formats.inception_relations import (
     chain_structures,
     held_relations,
 )
-from fascicle.formats.losses import held_fields
-from fascicle.formats.pubtator import count_links
+from fascicle.formats.losses import count_links, held_fields
 from fascicle.formats.report import WriteReport
 
 _DKPRO: Final = "de.tudarmstadt.ukp.dkpro.core.api."

@@ -8,6 +8,7 @@ writer counts the losses, also under the codes of `LOSSES`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -39,7 +40,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "meta": "further facts of the source, except text = joined and text = extracted of readers",
         "changes": "mentions that a step dropped or replaced",
         "mentions": "mentions",
-        "relations": "relations between mentions",
+        "relations": "relations between mentions or concepts",
         "discontinuous": "mentions of several fragments",
         "nested": "mentions that overlap others",
         "second-source": "mentions that another source has too",
@@ -339,6 +340,38 @@ def _with_links(
         else msgspec.structs.replace(mention, links=tuple(filter(accepts, mention.links)))
         for mention in mentions
     )
+
+
+def count_links(
+    mention: Mention, links: Iterable[Link], document: Document, report: WriteReport
+) -> None:
+    """Counts the links of a mention, and parts of them, that are not in the written file.
+
+    Args:
+        mention: the mention that was written.
+        links: those that are read back.
+        document: its own.
+        report: receives the counts.
+    """
+    if not mention.links:
+        return
+    rest, losses = list(links), Counter[str]()
+    for link in mention.links:
+        same = [other for other in rest if link.id in (other.id, other.curie)]
+        if not same:
+            losses["links"] += 1
+            continue
+        best = max(same, key=lambda other: (other.curie == link.curie, _is_of(other, link)))
+        rest.remove(best)
+        losses["link-ontologies"] += bool(link.ontology) and not _is_of(best, link)
+        losses["link-curies"] += bool(link.curie) and best.curie != link.curie
+    for code, count in (+losses).items():
+        report.lose(code, document, mention, count=count)
+
+
+def _is_of(link: Link, other: Link) -> bool:
+    """True if two links are to the same ontology."""
+    return link.ontology == other.ontology
 
 
 def _of_one_source(

@@ -9,12 +9,13 @@ OGER write each passage as ``id|x|text``, where x is any letter; these are lines
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
+
+from msgspec.structs import replace
 
 from fascicle.core.document import Document, Link, Mention, Relation, Section
 from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors
@@ -24,7 +25,7 @@ from fascicle.errors import FormatError, Place
 from fascicle.formats.brat_lines import agrees
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import FormatReader, FormatWriter, check_name
-from fascicle.formats.losses import held_fields
+from fascicle.formats.losses import count_links, held_fields
 from fascicle.formats.offset_units import AUTO
 from fascicle.formats.report import ReadReport, WriteReport
 
@@ -319,12 +320,18 @@ def _encode(document: Document, report: WriteReport) -> bytes:
 
 
 def _relation_rows(document: Document, report: WriteReport) -> Iterator[str]:
+    """Yields relations between concepts as rows, which have no column for further attributes, such
+    as the score of a finder.
+    """
     for relation in document.relations:
-        columns = [document.id, relation.type, *(value for _, value in relation.attributes)]
-        row = "\t".join(columns)
-        is_row = len(columns) >= 4 and not _NUMBER.fullmatch(relation.type)
-        if is_row and not _NOT_IN_LINES.search(row) and _relation_in(row.split("\t")) == relation:
+        columns = tuple(fact for fact in relation.attributes if fact[0] in _OF_RELATION)
+        row = "\t".join([document.id, relation.type, *(value for _, value in columns)])
+        is_row = len(columns) >= 2 and not _NUMBER.fullmatch(relation.type)
+        held = replace(relation, attributes=columns)
+        if is_row and not _NOT_IN_LINES.search(row) and _relation_in(row.split("\t")) == held:
             yield row
+            if count := len(relation.attributes) - len(columns):
+                report.lose("attributes", document, count=count)
         else:
             report.lose("relations", document)
 
@@ -352,38 +359,6 @@ def _columns(mention: Mention, document: Document, text: str, report: WriteRepor
     if count := sum(attribute not in attributes for attribute in mention.attributes):
         report.lose("attributes", document, mention, count=count)
     return columns
-
-
-def count_links(
-    mention: Mention, links: Iterable[Link], document: Document, report: WriteReport
-) -> None:
-    """Counts the links of a mention, and parts of them, that are not in the written file.
-
-    Args:
-        mention: the mention that was written.
-        links: those that are read back.
-        document: its own.
-        report: receives the counts.
-    """
-    if not mention.links:
-        return
-    rest, losses = list(links), Counter[str]()
-    for link in mention.links:
-        same = [other for other in rest if link.id in (other.id, other.curie)]
-        if not same:
-            losses["links"] += 1
-            continue
-        best = max(same, key=lambda other: (other.curie == link.curie, _is_of(other, link)))
-        rest.remove(best)
-        losses["link-ontologies"] += bool(link.ontology) and not _is_of(best, link)
-        losses["link-curies"] += bool(link.curie) and best.curie != link.curie
-    for code, count in (+losses).items():
-        report.lose(code, document, mention, count=count)
-
-
-def _is_of(link: Link, other: Link) -> bool:
-    """True if two links are to the same ontology."""
-    return link.ontology == other.ontology
 
 
 def _facts(mention: Mention) -> list[str]:

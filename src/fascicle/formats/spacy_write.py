@@ -26,8 +26,7 @@ from fascicle.core.mention import Span, link_text, parse_link
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import on_words, with_words
 from fascicle.formats.handlers import Encode, FormatWriter, WriteOne
-from fascicle.formats.losses import facts_of_source, held_fields
-from fascicle.formats.pubtator import count_links
+from fascicle.formats.losses import count_links, facts_of_source, held_fields
 from fascicle.formats.report import WriteReport
 from fascicle.formats.spacy_read import (
     ATTRIBUTES,

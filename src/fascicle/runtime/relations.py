@@ -111,8 +111,8 @@ class RelationFinder:
 
         Returns:
             One patch per document: the relations, each with the probability that its ends are
-            related as the attribute ``score``, in place of those of the same types that the
-            document has between these mentions, and events.
+            related as the attribute ``score``, in place of those of the same types with a score
+            that the document has between these mentions, and events.
         """
         several = zip(documents, mentions_of, self.read(documents, mentions_of), strict=True)
         return [
@@ -149,6 +149,7 @@ class RelationFinder:
         }
 
     def _earlier(self, document: Document, mentions: Sequence[Mention]) -> tuple[Relation, ...]:
+        """Returns what an earlier run has found; relations of the gold have no score."""
         types = self.manifest.types
         sources = {mention.source for mention in mentions}
         of_concepts = self.manifest.pairs.between == "concepts"
@@ -156,6 +157,7 @@ class RelationFinder:
             relation
             for relation in document.relations
             if relation.type in types
+            and any(name == SCORE for name, _ in relation.attributes)
             and bool(relation.arguments) != of_concepts
             and relation.sources <= sources
         )
