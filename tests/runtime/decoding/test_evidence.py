@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 
 import pytest
@@ -239,6 +240,19 @@ def test_numbers_behind_several_names_are_results() -> None:
     names = [("urea 12", "Chemical"), ("iodine 131", "Chemical"), ("lactate 4.5", "Chemical")]
     expected = [("urea", "Chemical"), ("iodine 131", "Chemical"), ("lactate", "Chemical")]
     assert found("urea 12, iodine 131, lactate 4.5", *names) == expected
+
+
+def test_results_far_into_a_text_are_found_without_reading_it_again() -> None:
+    results = "Na 138, K 4.2, BNP 900. "
+    text = results * 10_000
+    places = range(text.index("BNP"), len(text), len(results))
+    mentions = [Mention(((at, at + 7),), "Chemical", score=0.8, source="m") for at in places]
+    started = time.perf_counter()
+    (patch,) = with_evidence(
+        [Document(id="1", text=text)], [Patch(add=tuple(mentions))], RULES, knows=knows
+    )
+    assert {text[m.start : m.end] for m in patch.add} == {"BNP"}
+    assert time.perf_counter() - started < 60.0  # hours if each mention read the whole text
 
 
 def test_formulas_are_for_models_of_chemicals() -> None:

@@ -20,6 +20,7 @@ _ITEM: Final = (
 )
 _LIST: Final = re.compile(rf"\b{_ITEM}(?:[,;]\s(?:and\s)?{_ITEM}){{2,}}")
 _ITEM_NAME: Final = re.compile(r"(?:\A|[,;]\s(?:and\s)?)([A-Za-z][^,;]*?)\s\d")
+_REACH: Final = 200  # characters before and behind a name in which other results are sought
 _UNIT: Final = re.compile(
     r"\s?(?:%|mm\s?Hg|(?:[kmµμunp]?g|mcg|[mµμnp]?mol|mEq|[mµμk]?I?U)(?:/\w+)?(?![\w-]))"
 )
@@ -42,14 +43,17 @@ def name_of_result(text: str, span: Span) -> str:
     is_result = match and (
         _UNIT.match(text, span[1])
         or _ELECTROLYTE.fullmatch(text, *span)
-        or any(contains(place, span) for place in _lists(text))
+        or any(contains(place, span) for place in _lists_near(text, span))
     )
     return match[1] if match and is_result else ""
 
 
-def _lists(text: str) -> Iterator[Span]:
-    """Yields the ranges of lists of results, all of other things: no ``CP 12, CP 14, CP 15``."""
-    for match in _LIST.finditer(text):
+def _lists_near(text: str, span: Span) -> Iterator[Span]:
+    """Yields the ranges of lists of results near a range, all of other things: no
+    ``CP 12, CP 14, CP 15``.
+    """
+    start, end = span
+    for match in _LIST.finditer(text, max(0, start - _REACH), end + _REACH):
         names = [name.lower() for name in _ITEM_NAME.findall(match[0])]
         if len(set(names)) == len(names):
             yield match.span()
