@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -60,6 +61,20 @@ VAGUE: Final = frozenset(
         "others",
         "both",
     ]
+)
+
+GOALS: Final = MappingProxyType(
+    {
+        "tokens": "748,000",
+        "tokens a line of code": "8.0",
+        "tokens of a function, 90th percentile": "160",
+        f"functions above {LARGE_FUNCTION} tokens": "25",
+        f"files above {LARGE_FILE:,} tokens": "0",
+        "nested comprehensions per 1,000 lines": "1.0",
+        "vague names among bound names": "1 %",
+        "vague names among private functions": "1 %",
+        "names of classes that are public in several files": "5",
+    }
 )
 
 _LAYOUT: Final = (
@@ -190,17 +205,19 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
 
 
 def main() -> int:
-    """Prints the numbers, and what is large; writes the page."""
+    """Prints the numbers beside their goals, and what is large; writes the page."""
     density = measure()
     rows = density.table()
     for name, value in rows.items():
-        sys.stdout.write(f"{value:>10}  {name}\n")
+        sys.stdout.write(f"{value:>10}  {GOALS.get(name, ''):>8}  {name}\n")
     for name in (*density.large_files, *density.large_functions):
         sys.stdout.write(f"            large: {name}\n")
-    table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
+    table = "\n".join(
+        f"| {name} | {value} | {GOALS.get(name, '')} |" for name, value in rows.items()
+    )
     before, _, rest = PAGE.read_text(encoding="utf-8").partition("<!-- table density -->")
     after = rest.partition("<!-- end -->")[2]
-    page = f"{before}<!-- table density -->\n\n| measure | today |\n|---|---|\n{table}\n\n<!-- end -->{after}"
+    page = f"{before}<!-- table density -->\n\n| measure | today | goal |\n|---|---|---|\n{table}\n\n<!-- end -->{after}"
     PAGE.write_text(page, encoding="utf-8")
     return 0
 

@@ -286,6 +286,21 @@ def test_lint_names_what_is_not_there_and_what_contradicts() -> None:
     assert all(finding.message.startswith(f"r:{finding.number + 1}: ") for finding in found)
 
 
+def test_a_rule_in_another_case_than_the_name_says_how_the_name_is_spelt() -> None:
+    rules = [
+        CurationRule(action="ner_off", surface="tremor", place="r:1"),
+        CurationRule(action="drop", surface="gout", place="r:2"),
+        CurationRule(action="prefer", surface="Tremor", concept="A:2", place="r:3"),
+    ]
+    rows = [NameRow("Tremor", "x", "A:1"), NameRow("TREMOR", "x", "A:1")]
+    problems = find_rule_problems(rows, Curation(rules), is_concept=lambda concept: True)
+    assert [problem.message for problem in problems] == [
+        "r:1: ner_off 'tremor' does nothing, for the name is spelt 'TREMOR'; spell it so",
+        "r:2: drop 'gout' does nothing any more; remove it",
+        "r:3: prefer 'Tremor' changes nothing, for A:2 has no such name; add the name first",
+    ]
+
+
 def test_a_name_that_rules_add_for_linking_alone_is_no_contradiction() -> None:
     add = CurationRule(action="add", surface="new", concept="A:1", place="r:1")
     off = CurationRule(action="ner_off", surface="new", concept="A:1", place="r:2")

@@ -284,6 +284,17 @@ def test_links_are_in_the_documents_and_in_the_report(cli: Callable[..., Any], p
     assert "Distinct concepts" in page
 
 
+def test_what_a_format_loses_counts_with_strict(cli: Callable[..., Any], place: Path) -> None:
+    step = '[[steps]]\nkind = "recogniser"\nname = "names"\nmodel = "names.tsv"\n'
+    Path("p/pipeline.toml").write_text(step, encoding="utf-8")
+    Path("p/names.tsv").write_text("Disease\ttumor\n", encoding="utf-8")
+    command = ("run", "in.jsonl", "--pipeline", "p", "--workers", "1", "--strict")
+    assert cli(*command, "-o", "whole").code == 0
+    result = cli(*command, "-o", "cells", "--format", "conll")
+    assert "loss" in result.err
+    assert result.code == 3
+
+
 def documents_of(folder: str) -> list[Document]:
     parts = sorted(Path(folder).glob("part-*.jsonl"))
     return [codec.decode(line) for part in parts for line in part.read_bytes().splitlines()]

@@ -45,6 +45,7 @@ ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 CASES: Final[tuple[Case, ...]] = get_args(Case)
 HEADER: Final = ("action", "surface", "source", "concept", "case", "note")
 _BREAK: Final = re.compile(r"[\t\n\r]")
+_SPELLINGS: Final = 3  # that a message names
 CURATION: Final = "curation"  # the source of names that rules add, if they name none
 
 
@@ -365,7 +366,7 @@ class SeenNames:
 
     Attributes:
         rules: all rules.
-        rows: names that a rule fits, or that have the surface of one.
+        rows: names that a rule fits, or that have the surface of one, in any case.
         concepts: concepts that rules name.
     """
 
@@ -376,6 +377,7 @@ class SeenNames:
         self.concepts: set[str] = set()
         self._curation = curation
         self._named = {rule.surface for rule in curation.rules}
+        self._folded = {surface.casefold() for surface in self._named if surface}
         self._meant = {rule.concept for rule in curation.rules}
 
     def see(self, source: str, record: ConceptRecord) -> None:
@@ -384,7 +386,7 @@ class SeenNames:
             self.concepts.add(record.curie)
         for name in record.names:
             row = NameRow(name.surface, source, record.curie)
-            if row.surface in self._named or self._curation.fitting(row):
+            if row.surface.casefold() in self._folded or self._curation.fitting(row):
                 self.rows[row] = None
 
     def decide(self, row: NameRow) -> RuleDecision:
@@ -475,7 +477,7 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[RuleProblem]:
     """Yields rules without effect, the earlier ones first: the remaining rules have the same
     result as all together.
     """
-    near, looked = _names_near_rules(rows, curation)
+    near, looked, others = _names_near_rules(rows, curation)
     touched = defaultdict(set, {number: {*surfaces} for number, surfaces in looked.items()})
     for row in curation.added().values():
         for number in curation.fitting(row):
@@ -493,26 +495,47 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[RuleProblem]:
         gone = without
         what = f"{rule.place}: {rule.action} {rule.surface or rule.concept or rule.source!r}"
         if looked[number] and rule.action != "add":
-            message = f"{what} changes nothing, for other rules decide; remove it"
+            message = f"{what} changes nothing, {_why_overruled(rule, near, curation)}"
             yield RuleProblem(number, "overruled", message)
         else:
-            yield RuleProblem(number, "dead", f"{what} does nothing any more; remove it")
+            spellings = () if rule.action == "add" else others.get(rule.surface.casefold(), ())
+            names = " or ".join(map(repr, sorted(spellings)[:_SPELLINGS]))
+            why = (
+                f", for the name is spelt {names}; spell it so" if names else " any more; remove it"
+            )
+            yield RuleProblem(number, "dead", f"{what} does nothing{why}")
+
+
+def _why_overruled(
+    rule: CurationRule, near: Mapping[str, Iterable[NameRow]], curation: Curation
+) -> str:
+    """Returns why a rule that looks at names changes none of them, and what to do."""
+    named = {row.concept for row in near.get(rule.surface, ())}
+    named |= {concept for surface, concept in curation.added() if surface == rule.surface}
+    if rule.action == "prefer" and rule.concept not in named:
+        return f"for {rule.concept} has no such name; add the name first"
+    return "for other rules or the vocabularies decide the same; remove it"
 
 
 def _names_near_rules(
     rows: Iterable[NameRow], curation: Curation
-) -> tuple[Mapping[str, Iterable[NameRow]], defaultdict[int, set[str]]]:
-    """Returns surface -> names that a rule looks at, and rule -> surfaces of these names."""
+) -> tuple[Mapping[str, Iterable[NameRow]], defaultdict[int, set[str]], Mapping[str, set[str]]]:
+    """Returns surface -> names that a rule looks at, rule -> surfaces of these names, and for the
+    surface of each rule in small letters the names that only differ from it by capitals.
+    """
     near: defaultdict[str, dict[NameRow, None]] = defaultdict(dict)
     looked: defaultdict[int, set[str]] = defaultdict(set)
     surfaces = {rule.surface for rule in curation.rules}
+    others = {surface.casefold(): set[str]() for surface in surfaces if surface}
     for row in rows:
+        if (folded := row.surface.casefold()) in others and row.surface not in surfaces:
+            others[folded].add(row.surface)
         numbers = curation.fitting(row)
         if numbers or row.surface in surfaces:
             near[row.surface][row] = None
         for number in numbers:
             looked[number].add(row.surface)
-    return near, looked
+    return near, looked, others
 
 
 def _outcome(

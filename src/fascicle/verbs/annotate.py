@@ -77,8 +77,8 @@ class Options(
             from the beginning.
         json: print the documents as JSON.
         segments: also write the sentences and words of the text.
-        abbreviations: also write definitions of short forms in a text; only the formats jsonl and
-            text hold them.
+        abbreviations: also write definitions of short forms in a text; only the formats jsonl,
+            parquet and text hold them.
         save_pipeline: also write the model with its choices as a pipeline, which run, serve, label
             and evaluate take.
         device: where the network computes: cpu (default), cuda, for an export with the package

@@ -33,7 +33,7 @@ from fascicle.verbs.shared import (
 )
 from fascicle.verbs.tasks.run import run as run_pipeline
 
-_QUARANTINED: Final = 3  # exit code
+_INCOMPLETE: Final = 3  # exit code
 _LEFT_OUT: Final = MappingProxyType(
     {
         "replaced": "replaced by later ones with the same id",
@@ -110,8 +110,8 @@ def run(args: Options) -> int:
 def print_account(
     totals: Totals, folder: str, *, as_json: bool, strict: bool = False, verbose: bool = False
 ) -> int:
-    """Prints the account; returns the exit code: 3 if documents are in quarantine, else that of
-    `Tally.exit_code`.
+    """Prints the account; returns the exit code: 3 if documents are in quarantine, or with
+    ``strict`` if the format lost anything, else that of `Tally.exit_code`.
     """
     tally = Tally()
     tally.account.events.restore(totals.events)
@@ -134,7 +134,9 @@ def print_account(
         f"{plural(totals.documents, 'document')} in: {totals.done:,} done in {folder} with "
         f"{mentions}, {totals.quarantined:,} in quarantine"
     )
-    return _QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)
+    if totals.quarantined or (strict and totals.losses):
+        return _INCOMPLETE
+    return tally.exit_code(strict=strict)
 
 
 def _see(bar: Progress, now: RunProgress) -> None:

@@ -281,7 +281,8 @@ class Assertions:
     Attributes:
         assertions: also write which mentions are negated, uncertain, hypothetical, historical, or
             of another person.
-        cues: with --assertions: a TOML file of your own cues, in place of those for English.
+        cues: with --assertions: a TOML file of your own cues, in place of those for English, or
+            beside them if it extends these.
     """
 
     group = "model"

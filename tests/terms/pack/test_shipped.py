@@ -55,6 +55,20 @@ def pack() -> Pack:
 
 
 @SHIPPED
+@pytest.mark.parametrize(
+    ("curie", "date"),
+    [
+        ("MESH:D002945", "2026"),  # cisplatin, which the table of own names has too
+        ("MESH:D001241", "2026"),
+        ("NCBIGene:7157", "2026-06-25"),
+        ("NCBITaxon:9606", "2026-05-13"),
+    ],
+)
+def test_the_date_of_a_concept_is_that_of_its_vocabulary(pack: Pack, curie: str, date: str) -> None:
+    assert pack.date_at(pack.row(curie)) == date
+
+
+@SHIPPED
 def test_the_shipped_pack_is_whole(pack: Pack) -> None:
     assert pack.manifest.name == "basic@2"
     verify(pack)

@@ -142,7 +142,7 @@ ROUTES: Final = (
         problems=(404, 413, 429),
         example={
             "name": "tremor",
-            "rows": [{"action": "ner_off", "surface": "tremor"}],
+            "rows": [{"action": "ner_off", "surface": "Tremor"}],
             "documents": [{"id": "a", "text": "Lithium can cause tremor."}],
         },
     ),

@@ -318,8 +318,13 @@ class Pack:
     @cached_property
     def _dates(self) -> list[str]:
         sources = self.manifest.sources
-        # Of the sources that have a concept, the first one made it; later ones added names.
-        return [sources[min(numbers)].date if numbers else "" for numbers in self.manifest.sets]
+        # Of the sources that have a concept, the first one made it; later ones added names. A table
+        # of own names has no address, and its date is not that of a vocabulary.
+        first = [
+            min(numbers, key=lambda number: (not sources[number].url, number), default=-1)
+            for numbers in self.manifest.sets
+        ]
+        return [sources[number].date if number >= 0 else "" for number in first]
 
     @cached_property
     def leads(self) -> ConceptSets:
