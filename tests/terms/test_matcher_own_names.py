@@ -40,9 +40,9 @@ WORDS = [
 def is_found(word: str, name: str, case: str) -> bool:
     """What the setting says in words, for one word and one name."""
     symbol = len(name) <= 2 or (name.isalpha() and name == name.upper() and len(name) <= 6)
-    stop = name.lower() in ENGLISH_STOP_WORDS
     if case == "any":
-        return not stop and word.lower() == name.lower()
+        return word.lower() == name.lower()
+    stop = name.lower() in ENGLISH_STOP_WORDS
     if stop and name != name.upper():
         return False
     if case == "exact" or symbol:
@@ -91,6 +91,14 @@ def test_capitals_are_as_users_expect(own: Path) -> None:
     assert said(own, text) == expected
     assert said(own, text, "any") == [*expected[:-2], "rest", *expected[-2:]]
     assert said(own, text, "exact") == ["aspirin", "REST"]
+
+
+def test_a_function_word_in_capitals_is_found_as_the_guide_says(tmp_path: Path) -> None:
+    path = tmp_path / "list.tsv"
+    path.write_text("Gene\tWAS\n", encoding="utf-8")
+    text = "It was WAS."
+    assert [said(path, text, case) for case in ("auto", "exact")] == [["WAS"], ["WAS"]]
+    assert said(path, text, "any") == ["was", "WAS"]
 
 
 def test_a_longer_name_in_capitals_is_no_symbol(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ OWN: Final[Mapping[Case, MatchingRule]] = MappingProxyType(
             name="case-auto", stop_words=ENGLISH_STOP_WORDS, folded=True, symbols=True
         ),
         "exact": MatchingRule(name="case-exact", stop_words=ENGLISH_STOP_WORDS, symbols=True),
-        "any": MatchingRule(name="case-any", stop_words=ENGLISH_STOP_WORDS, folded=True),
+        "any": MatchingRule(name="case-any", folded=True),
     }
 )
 
