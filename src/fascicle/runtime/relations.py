@@ -157,7 +157,7 @@ class RelationFinder:
             relation
             for relation in document.relations
             if relation.type in types
-            and any(name == SCORE for name, _ in relation.attributes)
+            and SCORE in dict(relation.attributes)
             and bool(relation.arguments) != of_concepts
             and relation.sources <= sources
         )
