@@ -1,18 +1,28 @@
-"""Which abstract each sentence of an IOB file is of, told by the file of abstracts that it was made
-from.
+"""Which abstract each sentence is of, where a corpus names none, told by files that have the
+abstracts.
 
-usage: FASCICLE_DATA=... python -m studies.abstracts
+usage: FASCICLE_DATA=... FASCICLE_GENIA=... python -m studies.abstracts
 
-The IOB files of NCBI-disease and BC5CDR name no documents, so that a document of theirs is a
-sentence. Sentences of one abstract are not independent: what is drawn for an interval should be
-abstracts. The script writes ``results/abstracts.json``, how many sentences each abstract of a test
-part has, so that tables draw abstracts without the corpora.
+The files of NCBI-disease and BC5CDR in IOB, and those of GENIA, name no documents, so that a
+document of theirs is a sentence. Sentences of one abstract are not independent: what is drawn for
+an interval should be abstracts. The script writes ``results/abstracts.json``, how many sentences
+each abstract of a test part has, so that tables draw abstracts without the corpora. The abstracts
+of GENIA are those of JNLPBA's train part. ``FASCICLE_GENIA`` names the parts of
+``studies.combining.genia_resplit``.
+
+Test sentences of BC2GM have ids without abstracts, but its train sentences, which were drawn with
+them, have ids that name one. Of these the script writes the mean number of sentences, over
+sentences, in the abstract of a sentence: if sentences of one abstract were all alike, the variance
+of a sum would be so many times larger, and it cannot be more.
 """
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import os
+import zipfile
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +37,7 @@ from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part
 from fascicle.training.experiments.results import stored_scores
+from studies.combining.genia_resplit import FILES, resplit
 from studies.common import write_result
 
 # Corpus of a grid -> the abstracts of its test part, below the folder of the corpora.
@@ -41,6 +52,13 @@ SENTENCES: Mapping[str, str] = {
     "bc5cdr/iob-chem/test.tsv": "bc5cdr",
     "bc5cdr/iob-disease/test.tsv": "bc5cdr",
 }
+# The abstracts that the sentences of GENIA were taken from, in the folder ``train`` of the zip.
+GENIA_ABSTRACTS = "jnlpba/jnlpba-standoff.zip"
+GENIA_PARTS = ("genia", "genia-resplit")
+KNOWN = (*ABSTRACTS, *GENIA_PARTS)
+SHORTEST = 16  # letters and digits of a sentence by which an abstract is told
+BC2GM_TRAIN = "bc2gm/original/train/train.in.gz"
+BC2GM_ID = 9  # first characters of an id of BC2GM, which are those of an abstract
 
 
 def main() -> None:
@@ -52,9 +70,27 @@ def main() -> None:
             train=path, dev=path, test=path, format="conll", documents="sentence"
         )
         found = abstracts_of(read_part(settings, "test"), read(data / ABSTRACTS[corpus]))
-        runs = [len(list(run)) for _, run in itertools.groupby(found.values())]
-        parts[source_sha256(path)] = {"file": name, "sentences": runs}
-    write_result("abstracts", {"parts": parts})
+        parts[source_sha256(path)] = {"file": name, "sentences": _runs(found.values())}
+    names = of_genia(data)
+    tests = {
+        str(data / "genia" / FILES[-1]): len(list(read(data / "genia" / FILES[-1]))),
+        f"{os.environ['FASCICLE_GENIA']}/test.jsonl": len(resplit(names)["test"]),
+    }
+    for corpus, (path, count) in zip(GENIA_PARTS, tests.items(), strict=True):
+        parts[source_sha256(path)] = {"file": corpus, "sentences": _runs(names[-count:])}
+    with gzip.open(data / BC2GM_TRAIN, "rt", encoding="utf-8") as stream:
+        shared = mean_size(line[:BC2GM_ID] for line in stream)
+    write_result("abstracts", {"parts": parts, "shared": {"bc2gm": round(shared, 4)}})
+
+
+def _runs(names: Iterable[str]) -> list[int]:
+    return [len(list(run)) for _, run in itertools.groupby(names)]
+
+
+def mean_size(names: Iterable[str]) -> float:
+    """The mean size of the group of a member, over members: 1 where no two share a name."""
+    sizes = Counter(names).values()
+    return sum(size * size for size in sizes) / sum(sizes)
 
 
 def drawing_abstracts(
@@ -119,6 +155,54 @@ def abstracts_of(sentences: Sequence[Document], abstracts: Iterable[Document]) -
     return found
 
 
+def of_genia(data: Path) -> list[str]:
+    """The abstract of each sentence of GENIA, in file order; its test parts are the last ones.
+
+    Args:
+        data: the folder of the corpora.
+    """
+    sentences = (one for name in FILES for one in read(data / "genia" / name))
+    with zipfile.ZipFile(data / GENIA_ABSTRACTS) as archive:
+        names = [n for n in archive.namelist() if n.startswith("train/") and n.endswith(".txt")]
+        texts = {Path(name).stem: archive.read(name).decode() for name in names}
+    return by_letters([one.text for one in sentences], texts)
+
+
+def by_letters(sentences: Iterable[str], abstracts: Mapping[str, str]) -> list[str]:
+    """The abstract of each sentence, told by letters and digits alone, since tokens have other
+    signs than texts.
+
+    A sentence that is in the abstract of the one before it is of that one, and so is one that is
+    too short to tell or is in none.
+
+    Args:
+        sentences: in an order in which those of one abstract follow each other.
+        abstracts: name -> text.
+    """
+    texts = {name: _letters(text) for name, text in abstracts.items()}
+    found: list[str] = []
+    current = next(iter(texts))
+    for sentence in map(_letters, sentences):
+        if len(sentence) >= SHORTEST and sentence not in texts[current]:
+            current = next((name for name, text in texts.items() if sentence in text), current)
+        found.append(current)
+    return found
+
+
+def abstracts_in(corpus: str, documents: Sequence[Document], data: Path) -> dict[str, str]:
+    """The abstract of each document of a test part of a grid.
+
+    Args:
+        corpus: one of `KNOWN`.
+        documents: of its test part.
+        data: the folder of the corpora.
+    """
+    if corpus in GENIA_PARTS:
+        names = of_genia(data)[-len(documents) :]
+        return {one.id: name for one, name in zip(documents, names, strict=True)}
+    return abstracts_of(documents, read(data / ABSTRACTS[corpus]))
+
+
 def by_abstract(scores: Scores, abstracts: Mapping[str, str]) -> Scores:
     """The same scores with abstracts for documents; what is of no abstract stays as it is."""
     merged: dict[str, Counts] = {}
@@ -127,6 +211,10 @@ def by_abstract(scores: Scores, abstracts: Mapping[str, str]) -> Scores:
         so_far = merged.get(name, Counts())
         merged[name] = Counts(tp=so_far.tp + one.tp, fp=so_far.fp + one.fp, fn=so_far.fn + one.fn)
     return replace(scores, by_document=merged, by_document_type={})
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).lower()
 
 
 def _bare(text: str) -> str:

@@ -40,7 +40,6 @@ from fascicle.evaluation.comparison.search import search
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import MEASURES, bootstrap_difference
-from fascicle.formats.files import read as read_documents
 from fascicle.formats.predictions import Prediction, read, write
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load_filter
@@ -48,7 +47,7 @@ from fascicle.runtime.combination.align import System, align
 from fascicle.runtime.combination.rules import Rule, combine, k_of_n, majority, union, weighted
 from fascicle.training.corpus import read_part
 from fascicle.training.experiments.grid import Grid, read_grid
-from studies.abstracts import ABSTRACTS, abstracts_of, by_abstract
+from studies.abstracts import KNOWN, abstracts_in, by_abstract
 from studies.collect_predictions import steady
 from studies.common import GRIDS, RESULTS, row, write_result
 
@@ -128,10 +127,8 @@ def part_of(grid: Grid, corpus: str, name: str, runs: Path) -> Part:
         raise InputError(f"the grid {grid.name} has no corpus {corpus!r}")
     documents = read_part(recipe.corpus, name)  # type: ignore[arg-type]
     abstracts = {}
-    if name == "test" and corpus in ABSTRACTS:
-        abstracts = abstracts_of(
-            documents, read_documents(Path(os.environ["FASCICLE_DATA"]) / ABSTRACTS[corpus])
-        )
+    if name == "test" and corpus in KNOWN:
+        abstracts = abstracts_in(corpus, documents, Path(os.environ["FASCICLE_DATA"]))
     return Part(
         documents=documents,
         sha256=source_sha256(getattr(recipe.corpus, name)),

@@ -12,11 +12,11 @@ from typing import Final
 
 from studies.papers.row import PaperRow
 from studies.papers.rule import UNDECIDED, WITHIN_CHANCE
-from studies.papers.settling import DRAWN_AGAIN, MEASURED, SECOND
+from studies.papers.settling import MEASURED, SECOND
 from studies.papers.summary import TITLES
 from studies.tables.grids import markdown
 
-STORED: Final = (DRAWN_AGAIN, MEASURED, SECOND)  # what needs no training
+STORED: Final = (MEASURED, SECOND)  # what needs no training
 HEAD: Final = ("core hours of training", "paper", "row", "state", "what would settle it")
 HOURS: Final = re.compile(r"\((?:about|at most) ([\d,.]+) h of training\)")
 

@@ -31,7 +31,6 @@ N = TypeVar("N", int, float)
 SEVERAL: Final = 2  # so many seeds that an interval holds them already
 MACHINE: Final = "both runs on one machine"
 RATE: Final = "both runs at one rate"
-DRAWN_AGAIN: Final = "an interval over abstracts"
 MEASURED: Final = "more turns, for an interval"
 SECOND: Final = "a second corpus, since these are not the texts of the paper"
 NO_SPLIT: Final = "the split of the paper, which it does not state"
@@ -44,8 +43,6 @@ REMEDIES: Final[Mapping[str, str]] = {
     "a train part of": "the train part of the paper",
     "a split of our own, by sentence": "the official parts, of which train is not free",
     "of dev in the paper": "the same figures of dev, from predictions there",
-    "over sentences of shared": DRAWN_AGAIN,
-    "its interval is of sentences": DRAWN_AGAIN,
     "quartiles of": MEASURED,
     "a rule that was found by": "a corpus by which the rule was not found",
     "is that of BINDER alone": "predictions of the other labels, for an interval of the difference",

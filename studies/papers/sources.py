@@ -8,6 +8,7 @@ import functools
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from fascicle.errors import InputError
@@ -19,6 +20,7 @@ from studies.papers.rule import Compared, Z
 from studies.tables.grids import Row, rows_of
 
 DRAWS: Final = 1000
+TURNS: Final = "papers-turns"  # results of `studies.papers.turns`
 # grids that have rows of several seeds
 SEVERAL: Final = ("bundling", "binder", "combining", "span-heads", "adapted")
 # seeds -> Student's t of 95 %, with one degree less
@@ -116,6 +118,14 @@ def less(
             **{"deviation": deviation(first.corpus), "doubt": other_machine(pairs), **ends, **more},
         )
     ]
+
+
+def widened(one: Compared, factor: float) -> Compared:
+    """A comparison whose interval is wider by a factor, such as the root of that of a variance."""
+    if one.low is None or one.high is None:
+        return one
+    low, high = (one.here + factor * (end - one.here) for end in (one.low, one.high))
+    return replace(one, low=low, high=high)
 
 
 def on_dev(

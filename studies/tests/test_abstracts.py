@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,35 @@ def test_a_result_draws_abstracts() -> None:
         assert script.drawing_abstracts(result, parts) is result
     unscored = {"test_counts": None, "facts": {"data": {}}}
     assert script.drawing_abstracts(unscored, {}) is unscored
+
+
+def test_sentences_find_abstracts_by_letters_though_signs_differ() -> None:
+    texts = {
+        "a": "IL-2 gene expression. Activation of CD28 (a receptor) provides a signal. No.",
+        "b": "NF-kappa B in T cells. Activation of CD28 (a receptor) provides a signal. It is.",
+    }
+    sentences = [
+        "IL - 2 gene expression .",
+        "Activation of CD28 ( a receptor ) provides a signal .",
+        "No .",
+        "NF - kappa B in T cells .",
+        "Activation of CD28 ( a receptor ) provides a signal .",
+        "Text of another origin , and long enough .",
+    ]
+    assert script.by_letters(sentences, texts) == ["a", "a", "a", "b", "b", "b"]
+
+
+def test_the_mean_size_of_a_group_is_over_members() -> None:
+    assert script.mean_size("abc") == 1
+    assert script.mean_size("aab") == (2 * 2 + 1) / 3
+
+
+def test_genia_is_told_by_the_abstracts_of_jnlpba(fascicle_data: Path) -> None:
+    """GENIA has 2,000 abstracts; nearly all sentences of one follow each other."""
+    names = script.of_genia(fascicle_data)
+    assert len(names) == 18_546
+    assert len(set(names)) == 1_999
+    assert sum(a != b for a, b in itertools.pairwise(names)) < 2_010
 
 
 def test_the_corpora_fit(fascicle_data: Path) -> None:

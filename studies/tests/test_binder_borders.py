@@ -23,7 +23,7 @@ def test_ends_and_starts_by_hand() -> None:
             for at, of in enumerate(spans)
         ]
 
-    found = ends_less_starts(documents(gold, GOLD), documents(said, "model"))
+    found = ends_less_starts(documents(gold, GOLD), documents(said, "model"), {})
     # three ends and one start are right, of three gold mentions and four predicted ones
     assert found["estimate"] == pytest.approx(2 * 3 / 7 - 2 * 1 / 7)
     assert found["low"] <= found["estimate"] <= found["high"]

@@ -113,8 +113,8 @@ def test_numbers_of_the_claims_that_were_corrected() -> None:
     paper did not run.
     """
     states = {(name, row.what): row.state for name, row in ROWS}
-    # beyond chance, by an interval of sentences
-    assert states["binder", "Table 2, BC2GM"] == UNDECIDED
+    # beyond chance, by an interval that allows for shared abstracts
+    assert states["binder", "Table 2, BC2GM"] == DIFFERS
     assert states["binder", "Table 3, complete labels"] == NOT_AT_HAND
     assert states["binder", "Table 8, GENIA"] == WITHIN_CHANCE
     assert states["bundling", "Figure 6, softmax or CRF, bundles"] == WITHIN_CHANCE
@@ -195,6 +195,27 @@ def test_rows_that_a_referee_found_too_strong() -> None:
     assert "GPU" in found["Table 2, NCBI"][0].doubt  # type: ignore[union-attr]
 
 
+def test_a_second_corpus_stands_where_the_paper_has_one_direction_on_all_of_its_corpora() -> None:
+    """Not beside the vote of two, whose sign is another one on NCBI-Disease than on GENIA."""
+    corpora = {
+        row.what.rpartition(": ")[2]: {one.corpus for one in row.found}  # type: ignore[union-attr]
+        for _, row in ROWS
+        if "documents with events: " in row.what
+    }
+    both = {"genia-events", "bc5cdr"}
+    assert {part for part, names in corpora.items() if names == both} == {
+        "recall of both unions",
+        "precision of both unions",
+    }
+    paper = {
+        one.what: one.paper
+        for _, row in ROWS
+        for one in row.found
+        if row.what.endswith("vote of two") and "NCBI" in row.what
+    }
+    assert paper["SpanPred x SEQ less SpanPred"] == 0.6  # on GENIA it is -1.3
+
+
 def test_no_row_has_a_direction_of_a_difference_near_none() -> None:
     found = [
         one
@@ -234,7 +255,12 @@ def test_a_statement_tested_here_has_its_numbers(row: PaperRow) -> None:
 
 
 def test_no_row_is_reproduced_by_another_half_or_an_unknown_split_alone() -> None:
-    halves = [row for _, row in ROWS if "documents with events: " in row.what]
+    halves = [
+        row
+        for _, row in ROWS
+        if "documents with events: " in row.what
+        and {one.corpus for one in row.found if isinstance(one, Compared)} == {"genia-events"}
+    ]
     assert halves
     assert REPRODUCED not in {row.state for row in halves}
     assert REPRODUCED not in {row.state for name, row in ROWS if name == "typing"}
