@@ -176,6 +176,69 @@ def test_abstract_text_of_pubmed(tmp_path: Path) -> None:
     assert (second.id, second.text) == ("35000002", "[A title in German.]")
 
 
+def of_pubmed(
+    tmp_path: Path, title: str, authors: str, *, about: str = ""
+) -> list[tuple[str, str]]:
+    """The parts of a citation as PubMed shows them under "Abstract (text)": citation, title,
+    authors, what is known about them, abstract.
+    """
+    blocks = ("1. J Heads. 2021;12:1-9.", title, authors, about, "We treated gout.", "PMID: 7\n")
+    (document,) = of(tmp_path, "a.txt", "\n\n".join(filter(None, blocks)))
+    return parts(document)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        'Comment on "Sex differences in diabetes".',
+        "Update in Internal Medicine.",
+        "Reprint of: A trial of aspirin.",
+        "Retraction of a claim.",
+        "Copyright of genes.",
+        "Collaborators: who they are.",
+    ],
+)
+def test_a_title_may_begin_as_a_note(tmp_path: Path, title: str) -> None:
+    expected = [("title", title), ("abstract", "We treated gout.")]
+    assert of_pubmed(tmp_path, title, "Smith J(1), Doe A(2).") == expected
+    about = "Author information:\n(1)Elsewhere."
+    assert of_pubmed(tmp_path, title, "Smith J(1), Doe A(2).", about=about) == expected
+
+
+@pytest.mark.parametrize("about", ["", "Author information:\n(1)Elsewhere."])
+@pytest.mark.parametrize(
+    "authors",
+    [
+        "WHO Solidarity Trial Consortium; Pan H(1), Peto R(1).",
+        "RECOVERY Collaborative Group; Horby P(1), Lim WS(2), Emberson JR(3).",
+        "GBD 2019 Diseases and Injuries Collaborators.",
+        "St. John A(1), Roe B(2).",
+        "García-Pérez J Á(1), Šimić Š.",
+        "Sukarno(1), Roe B(2).",
+        "Roe B(1), Sukarno.",
+        "Roe B(1), ABC Group.",
+        "Roe B(1), ABC Study Group(2), Doe J; Group for Cases.",
+    ],
+)
+def test_authors_are_no_abstract(tmp_path: Path, authors: str, about: str) -> None:
+    expected = [("title", "A title."), ("abstract", "We treated gout.")]
+    assert of_pubmed(tmp_path, "A title.", authors, about=about) == expected
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "Metformin, aspirin and gout.",
+        "We asked the Study Group.",
+        "Aspirin, Metformin, Gout.",
+        "Gout; a disease of the joints, and of the Kidney.",
+        "Influenza viruses spread. They infect the Group.",
+    ],
+)
+def test_an_abstract_is_no_list_of_authors(tmp_path: Path, paragraph: str) -> None:
+    assert of_pubmed(tmp_path, "A title.", paragraph)[1] == ("abstract", paragraph)
+
+
 def test_a_bad_citation_costs_itself(tmp_path: Path) -> None:
     report = ReadReport(aside=FailedDocuments(keep_going=True))
     broken = TEXT.replace("PMID: 35000001", "PMID missing")

@@ -38,10 +38,25 @@ _DOI: Final = re.compile(r"\b10\.\d{4,}/\S+")
 _YEAR: Final = re.compile(r"\d{4}")
 _NUMBERED: Final = re.compile(r"(\d+)\. \S")
 _LABEL: Final = re.compile(r"([A-Z][A-Z ,/&()'-]{2,80}): ")
-_NAME: Final = r"[^\d.,;:]{1,60}? [A-Z-]{1,5}(?: (?:Jr|Sr|1st|2nd|3rd|\dth))?(?:\((?:\d+|#)\))*"
-_AUTHORS: Final = re.compile(
-    rf"(?:\[No authors listed\]|{_NAME}(?:, {_NAME})*(?:, et al|; [^.]+)*)\.?"
+_CAPITALS: Final = "".join(filter(str.isupper, map(chr, range(0x600))))
+_NAME: Final = (
+    rf"(?:St\. )?[^\d.,;:]{{1,60}}? [{_CAPITALS}-]{{1,5}}(?!\w)(?: (?:Jr|Sr|1st|2nd|3rd|\dth))?"
+    r"(?:\((?:\d+|#)\))*"
 )
+_OF_GROUPS: Final = (
+    r"Collaborat\w+|Group|Consorti\w+|Investigators?|Network|Committee|Initiative|Team|Society|"
+    "Trialists"
+)
+_GROUP: Final = (
+    rf"(?:(?:[{_CAPITALS}\d][^\s.,;:]*|and|of|the|for|in|on|to|with|de|et) ){{1,20}}"
+    rf"(?:{_OF_GROUPS})(?:\(\d+\))*"
+)
+_AUTHOR: Final = rf"(?:{_NAME}|{_GROUP}|[{_CAPITALS}][^\W\d_]{{1,30}}(?:\(\d+\))*)"
+_AUTHORS: Final = re.compile(
+    rf"(?:\[No authors listed\]|(?=.*? (?:[{_CAPITALS}-]{{1,5}}\b|{_OF_GROUPS}))"
+    rf"(?:[^.;:]{{3,300}}; )?{_AUTHOR}(?:, {_AUTHOR})*+(?:, et al|; [^.;]+)*)\.?"
+)
+_INFORMATION: Final = "Author information:"
 # Parts of the text of PubMed that are neither title nor abstract.
 _OTHER: Final = re.compile(
     r"\[Article in |Author information:|Collaborators?:|Comment (?:in|on)\b|(?:Erratum|Update"
@@ -318,9 +333,7 @@ def _of_blocks(lines: Sequence[str], place: Place) -> Document | FormatError:
     ids = {name: value for block in blocks for name, value in _IDS.findall(block)}
     if "PMID" not in ids:
         return FormatError("a citation has no PMID; fetch the file again", at=place)
-    title, *paragraphs = [block for block in blocks if not _OTHER.match(block)] or [""]
-    if paragraphs and _AUTHORS.fullmatch(_unwrap(paragraphs[0])):
-        del paragraphs[0]
+    title, paragraphs = _title_and_abstract(blocks)
     year = _YEAR.search(citation.partition(". ")[2])
     facts = {
         "doi": ids.get("DOI", ""),
@@ -332,6 +345,21 @@ def _of_blocks(lines: Sequence[str], place: Place) -> Document | FormatError:
         *(part for block in paragraphs for part in _abstract_parts(block)),
     ]
     return _document(ids["PMID"], parts, facts, place)
+
+
+def _title_and_abstract(blocks: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Returns the title and the paragraphs of the abstract.
+
+    The title stands first, whatever its words are. Then come the authors, and after them what is
+    known about them.
+    """
+    title, *others = ["", *blocks] if _IDS.match(blocks[0]) else blocks
+    for place, block in enumerate(others):
+        if block.startswith(_INFORMATION):
+            return title, [other for other in others[place:] if not _OTHER.match(other)]
+    paragraphs = [other for other in others if not _OTHER.match(other)]
+    has_authors = paragraphs and _AUTHORS.fullmatch(_unwrap(paragraphs[0]))
+    return title, paragraphs[1:] if has_authors else paragraphs
 
 
 def _abstract_parts(block: str) -> Iterator[Part]:
