@@ -318,6 +318,11 @@ def test_content_inside_a_line_neither_joins_nor_cuts_words(
     [
         ("<tex-math>a</tex-math><mml:math><mml:mi>α</mml:mi></mml:math>", ""),
         ("<mml:math><mml:mi>α</mml:mi></mml:math><tex-math>a</tex-math>", ""),
+        (
+            "<mml:math><mml:semantics><mml:mi>α</mml:mi><mml:annotation-xml><mml:ci>a</mml:ci>"
+            "</mml:annotation-xml><mml:annotation>a</mml:annotation></mml:semantics></mml:math>",
+            "",
+        ),
         ("<tex-math>a</tex-math><inline-graphic/>", "formulas as TeX 1, pictures in lines 1"),
     ],
 )
@@ -330,6 +335,31 @@ def test_of_several_forms_of_a_formula_nothing_is_left_out_if_one_is_read(
     assert [event.message.partition(": ")[2] for event in found.events] == [left_out][
         not left_out :
     ]
+    assert found.text == ("x" if left_out else "x α")
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (
+            "<item-info/><head><title>Gout</title></head><body><sections>x</sections></body>",
+            "item-info",
+        ),
+        ("<info><title>Gout</title></info><para>Text.</para>", "info"),
+    ],
+)
+def test_articles_of_elsevier_and_docbook_are_refused(
+    tmp_path: Path, content: str, name: str
+) -> None:
+    with pytest.raises(FormatError, match=f"element {name} is not in JATS"):
+        of(tmp_path, content)
+
+
+def test_elements_that_jats_does_not_have_are_counted(tmp_path: Path) -> None:
+    (found,) = of(tmp_path, f"{FRONT}<processing-meta/><extra><p>gout</p></extra>{BODY}")
+    (event,) = [event for event in found.events if event.code == "parts-left-out"]
+    assert "elements extra 1" in event.message
+    assert "processing-meta" not in event.message
 
 
 def test_blocks_of_a_cell_are_apart(tmp_path: Path) -> None:

@@ -100,6 +100,24 @@ def test_several_texts_and_prefixes(tmp_path: Path) -> None:
     assert [one.text for one in read(path)] == ["a", "b"]
 
 
+def test_texts_in_groups_are_read_in_their_order(tmp_path: Path) -> None:
+    (found,) = of(
+        tmp_path,
+        "<teiHeader/><facsimile/><text><front><p>a</p></front><group><head>b</head><text><body><p>c</p>"
+        "</body></text><group><text><body><p>d</p></body><back><p>e</p></back></text></group></group>"
+        "<back><p>f</p></back></text>",
+    )
+    assert [text for _, text in parts(found)] == list("abcdef")
+    assert "elements facsimile 1" in str(found.events)
+
+
+def test_a_formula_is_read_once(tmp_path: Path) -> None:
+    formula = "<semantics><mi>x</mi><annotation-xml><ci>y</ci></annotation-xml></semantics>"
+    body = f"<p>gout <formula><math>{formula}</math></formula></p>"
+    (found,) = of(tmp_path, f"<teiHeader/><text><body>{body}</body></text>")
+    assert found.text == "gout x"
+
+
 @pytest.mark.parametrize("root", ["OAI-PMH", "mods"])
 def test_the_message_for_other_xml_names_its_root(tmp_path: Path, root: str) -> None:
     path = tmp_path / "a.xml"

@@ -20,6 +20,7 @@ from fascicle.core.effects import make_event
 from fascicle.core.files.archive import xml_members
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
+from fascicle.errors import FormatError, Place
 from fascicle.formats.extraction import (
     RAISING,
     Part,
@@ -70,7 +71,8 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
 _OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "tex-math": "formulas as TeX",
-        "annotation": "",  # of MathML: the formula that stands before it, in another form
+        # of MathML: the formula that stands before them, in other forms
+        **dict.fromkeys(("annotation", "annotation-xml"), ""),
         "object-id": "ids of objects",
         "permissions": "permissions of figures",
         **dict.fromkeys(("alt-text", "long-desc"), "descriptions of pictures"),
@@ -125,6 +127,10 @@ _PARTS: Final = (
     ("floats-wrap", "body"),
     ("back", "back"),
 )
+_CHILDREN: Final = frozenset(
+    {"processing-meta", *("front", "body", "back", "floats-group", "floats-wrap")}
+    | {"sub-article", "response"}
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +158,8 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
             articles after the damage are lost.
 
     Raises:
-        FormatError: no well-formed XML, or an article that is too large.
+        FormatError: no well-formed XML, an article of another kind than JATS, or one that is too
+            large.
     """
     for file, article in _articles(source, report):
         blocks = Blocks(options=options)
@@ -160,7 +167,9 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
             for part in article.iterfind(name):
                 blocks.add(part, kind)
         blocks.left_out.update(
-            _OUT[name] for child in article if (name := local_name(child.tag)) in _OUT
+            _OUT.get(name, f"elements {name}")
+            for child in article
+            if (name := local_name(child.tag)) in _OUT or name not in _CHILDREN
         )
         text, sections = blocks.joined()
         facts = _facts(article)
@@ -173,8 +182,22 @@ def _articles(source: Source, report: ReadReport) -> Iterator[tuple[Source, Elem
     """Yields each article, with its file; of a tar archive, with its member."""
     for part in xml_members(source):
         with report.aside.one() if part is not source else nullcontext():
-            for _, article in elements(part, ("article",)):
+            for place, article in elements(part, ("article",)):
+                _refuse_others(article, place)
                 yield part, article
+
+
+def _refuse_others(article: Element, place: Place) -> None:
+    """Raises a `FormatError` for an article of another kind, such as that of Elsevier or DocBook:
+    its texts are in elements that JATS does not have.
+    """
+    names = [name for child in article if (name := local_name(child.tag)) not in _CHILDREN]
+    if names and article.find("front") is None:
+        message = (
+            f"an article with the element {names[0]} is not in JATS, which has front, body and "
+            "back; fetch it as JATS, for example from PubMed Central, or take the texts out of it"
+        )
+        raise FormatError(message, at=place)
 
 
 @dataclass(kw_only=True)
@@ -303,10 +326,9 @@ class Blocks:
         was read.
         """
         yield from self._line.events(step)
-        if self.left_out:
-            counts = ", ".join(
-                f"{what} {count}" for what, count in sorted(self.left_out.items()) if what
-            )
+        parts = sorted((what, count) for what, count in self.left_out.items() if what)
+        if parts:
+            counts = ", ".join(f"{what} {count}" for what, count in parts)
             yield make_event(
                 "parts-left-out", step=step, message=f"these parts are not read: {counts}"
             )

@@ -53,10 +53,8 @@ _AS_JATS: Final[Mapping[str, str]] = MappingProxyType(
 _PARTS: Final = (
     ("teiHeader/fileDesc/titleStmt/title", "title"),
     ("teiHeader/profileDesc/abstract", "abstract"),
-    ("text/front", "body"),
-    ("text/body", "body"),
-    ("text/back", "back"),
 )
+_GROUPS: Final = ("text", "group")  # of texts: what is in them is in the order of the file
 _READ: Final = ("title", "abstract", "term", "date")
 _OPEN: Final = (
     *(
@@ -99,16 +97,39 @@ def _document(root: Element, options: JatsOptions, source: Source) -> Document:
     unread = () if header is None else unread_fields(header, opened=_OPEN, is_read=_is_read)
     notes = field_note(sorted(set(unread)), step=_STEP)
 
+    blocks = _blocks(root, options)
+    text, sections = blocks.joined()
+    identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
+    events = (*blocks.events(_STEP), *notes)
+    return Document(id=identifier, text=text, sections=sections, meta=facts, events=events)
+
+
+def _blocks(root: Element, options: JatsOptions) -> Blocks:
+    """Returns the blocks of the header and of all texts, and counts what is beside them."""
     blocks = Blocks(options=options)
     for path, kind in _PARTS:
         for part in root.iterfind(path):
             _rename(part)
             part.tag = "article-title" if kind == "title" else part.tag
             blocks.add(part, kind)
-    text, sections = blocks.joined()
-    identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
-    events = (*blocks.events(_STEP), *notes)
-    return Document(id=identifier, text=text, sections=sections, meta=facts, events=events)
+    for part in root.iterfind("text"):
+        for element in _divisions(part):
+            kind = "back" if element.tag == "back" else "body"
+            _rename(element)
+            blocks.add(element, kind)
+    blocks.left_out.update(
+        f"elements {child.tag}" for child in root if child.tag not in ("teiHeader", "text")
+    )
+    return blocks
+
+
+def _divisions(text: Element) -> Iterator[Element]:
+    """Yields the front, body and back of a text, and those of the texts in its groups."""
+    for child in text:
+        if child.tag in _GROUPS:
+            yield from _divisions(child)
+        else:
+            yield child
 
 
 def _rename(part: Element) -> None:
