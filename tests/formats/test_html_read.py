@@ -209,6 +209,21 @@ def test_many_elements_beside_one_another_are_read(tmp_path: Path, inside: str) 
             "IL-2 was",
         ),
         ("asthma<br>gout<sup>1</sup>", "asthma\ngout"),
+        (
+            'Table <a href="#tab:results">1</a>, Figure <a href="#fig:cells">2</a>, Phase '
+            '<a href="#sec:cohort">3</a>, Box <a href="#box1">4</a>',
+            "Table 1, Figure 2, Phase 3, Box 4",
+        ),
+        ('the cohort <a href="#sec:reference">3</a> data', "the cohort 3 data"),
+        ('Figure <a class="xref fig" href="#f1">2</a> has', "Figure 2 has"),
+        ('cells <a class="xref-fig" href="#f1">2</a> have', "cells 2 have"),
+        ('in Table&nbsp;<a href="#b1">2</a> and', "in Table\xa02 and"),
+        ('gout <a href="#b1">2</a> and', "gout and"),
+        (
+            'gout<a href="#bb0010">2</a> or lupus<sup><a href="#tab1-fn2">a</a></sup>',
+            "gout or lupus",
+        ),
+        ('gout<a href="#rid-CR7">2</a>, IL-2<a href="#b0010">3</a>', "gout, IL-2"),
     ],
 )
 def test_content_inside_a_line_neither_joins_nor_cuts_words(

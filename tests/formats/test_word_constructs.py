@@ -569,6 +569,13 @@ def test_citations_of_fields_and_links_are_marks(tmp_path: Path) -> None:
     assert [(event.code, event.message[:2]) for event in found.events] == [("marks-left-out", "2 ")]
 
 
+def test_a_link_to_a_caption_is_no_mark(tmp_path: Path) -> None:
+    """Word itself names the places of captions and headings `_Ref` and a number."""
+    link = f'<w:hyperlink w:anchor="_Ref1234">{run("1")}</w:hyperlink>'
+    found = of(tmp_path, package(paragraph(run("the cohort "), link, run(" for gout"))))
+    assert (found.text, found.events) == ("the cohort 1 for gout", ())
+
+
 def test_numbers_of_lists_by_styles_are_counted(tmp_path: Path) -> None:
     style = (
         '<w:style w:styleId="l"><w:pPr><w:numPr><w:numId w:val="3"/></w:numPr></w:pPr></w:style>'

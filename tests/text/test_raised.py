@@ -76,6 +76,11 @@ def test_marks_never_join_a_name(name: str, mark: str) -> None:
             "IL-2 [3,4] and (5) and refs. 3",
         ),
         ("(Smith <a>2003</a>)", "(Smith 2003)"),
+        (
+            "Table <a>1</a>, Figs. <a>2</a> and <a>3</a>, Section <a>4</a>, Phase <a>3</a>",
+            "Table 1, Figs. 2 and 3, Section 4, Phase 3",
+        ),
+        ("in a table <a>1</a> of", "in a table of"),
         ("Ca<sup>2+,<a>3</a></sup> was", "Ca2+ was"),
         ("Ca<sup>2+</sup><sup><a>3</a></sup> was", "Ca2+ was"),
         ("Cl<sup>-</sup><sup><a>3</a></sup> was", "Cl- was"),

@@ -41,8 +41,8 @@ NOTES: Final = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
 # codes of fields
 _UNSEEN: Final = re.compile(r"\s*(?:XE|TC|TA|RD|SET|ASK|ADDIN|PRIVATE|MACROBUTTON|NEXT|SKIPIF)\b")
 _CITING: Final = re.compile(r"\s*(?:ADDIN|CITATION|NOTEREF)\b")
-# in the name of a place that a link leads to
-_REFERENCE: Final = re.compile("ref|bib|cit|note", re.I)
+# In the name of a place that a link leads to. `_Ref1234` is that of a caption or a heading.
+_REFERENCE: Final = re.compile(r"^(?!_Ref\d).*(?:ref|bib|cit|note)", re.I)
 _SPACE: Final = "{http://www.w3.org/XML/1998/namespace}space"
 _BLANK: Final = re.compile("[\r\n]+")
 # of a formula

@@ -110,7 +110,13 @@ _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _SUPER: Final = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.I)
 # Where a link leads, or the class of an element, if it is a mark of a reference or a note.
 _REFERENCE: Final = re.compile(
-    r"#(?:.*[-_.:])?(?:\w*(?:ref|cit|bib|note)|fn|cr|[bcr])[-_.:\w]*", re.I
+    r"#(?!(?:fig|tab|tbl|sec|box|eq)(?:(?!fn|note).)*$)(?:.*[-_.:])?"
+    r"(?:\w*(?:ref|cit|bib|note)|fn|(?:b[br]?|cr?|rf?)[-_.:]?\d)[-_.:\w]*",
+    re.I,
+)
+# Class of a link to another part of the page, although it is a reference (`xref fig`).
+_WITHIN: Final = re.compile(
+    r"(?:^|[\s_-])(?:fig(?:ure)?|table|sec(?:tion)?|box|supp\w*)(?:$|[\s_-])", re.I
 )
 _CITING: Final = re.compile(
     r"(?:^|[\s_-])(?:reference|citation|cite|footnote|noteref|xref|bibr)s?(?:$|[\s_-])", re.I
@@ -256,7 +262,9 @@ class _Inside(NamedTuple):
 def _level(tag: str, attributes: Mapping[str, str | None], around: Level) -> Level:
     """Returns the level of the text in an element on the line."""
     names = " ".join(attributes.get(name) or "" for name in ("class", "role", "epub:type"))
-    is_link = _REFERENCE.search(attributes.get("href") or "") or _CITING.search(names)
+    is_link = not _WITHIN.search(names) and (
+        _REFERENCE.search(attributes.get("href") or "") or _CITING.search(names)
+    )
     is_raised = (
         tag == "sup" or _SUPER.search(attributes.get("style") or "") or "superscript" in names
     )

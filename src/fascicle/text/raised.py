@@ -83,6 +83,11 @@ _CITED: Final = re.compile(
     r"(?:^|[(\[,;–—-]|\b(?:refs?|references?|nos?|see|in|of|by|from|to|and|also|cf|study|studies|e\.g)\.?)\s*$",
     re.I,
 )
+# Nouns before the number of a part of the text, which may be a link too: `Table 1`.
+_NUMBERED: Final = re.compile(
+    r"\b(?:Tab(?:le)?|Fig(?:ure)?|Sec(?:t(?:ion)?)?|Box|Phase|Appendix|Chapter|Eq(?:uation)?|"
+    r"Scheme|Step|Part|Panel|Movie|Video|File|Note|Text)s?\.?\s*$"
+)
 _AFTER_WORD: Final = re.compile(r"[\w.)”\"'’]$")
 _CITED_SIZE: Final = 12  # characters: more than any of these words has, with one before it
 _SYMBOL: Final = re.compile(r"(?<![\w-])[^\W\d_]\w?$")
@@ -248,7 +253,11 @@ def _with_signs(pieces: Sequence[Piece], marks: Sequence[int]) -> set[int]:
 
 
 def _may_be_followed(before: str) -> bool:
-    """True if a linked mark may stand behind a text: behind a word, or not behind a citation."""
+    """True if a linked mark may stand behind a text: behind a word, or not behind a citation or
+    the noun of a number.
+    """
+    if _NUMBERED.search(before[-_CITED_SIZE:]):
+        return False
     return bool(_AFTER_WORD.search(before[-2:])) or not _CITED.search(
         before.rstrip()[-_CITED_SIZE:]
     )
