@@ -80,6 +80,9 @@ def test_an_export_that_is_not_read_is_named(first: str, sentence: str, tmp_path
         ("1990--2000 --- Smith~J", "1990–2000 — Smith J"),
         (r"an \unknown{word}", r"an \unknownword"),
         ("IL-2 in 5-HT", "IL-2 in 5-HT"),
+        (r"5.1{\textpm}0.3, 2{\texttimes}10, TNF-{\textalpha}", "5.1±0.3, 2×10, TNF-α"),
+        (r"a{\textperiodcentered}b, 5{\textmu}m {\textDelta}F \varepsilon4", "a·b, 5µm ΔF ε4"),
+        (r"\href{http://x.org/a{\_}b}{the trial} of \href {x} {gout}", "the trial of gout"),
     ],
 )
 def test_tex_is_read_as_it_is_printed(tex: str, expected: str) -> None:
@@ -99,6 +102,17 @@ def test_a_damaged_entry_is_set_aside_and_the_next_is_read(tmp_path: Path) -> No
         "a value of the entry does not end; close its braces",
         "the entry lacks a name with = behind it, or its end; see its commas and braces",
     ]
+
+
+def test_unknown_commands_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.bib"
+    content = r"@article{a, title={\foo{On} \textit{E. coli}}, abstract={\bar \'a {\textpm}}}"
+    path.write_text(content, encoding="utf-8")
+    (document,) = read(path)
+    (event,) = document.events
+    assert (event.kind, event.code) == ("repair", "markup-kept")
+    assert event.message.startswith("2 unknown commands of TeX stayed in the text")
+    assert r"the first is \foo" in event.message
 
 
 def test_the_facts_of_an_entry_are_those_of_a_citation(tmp_path: Path) -> None:

@@ -11,15 +11,17 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Event
+from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, Place
 from fascicle.formats.citations import fact_text
 from fascicle.formats.extraction import collapse, field_note, join_sections
 from fascicle.formats.handlers import FormatReader
 from fascicle.formats.inline import read_markup
 from fascicle.formats.report import ReadReport
-from fascicle.formats.tex import read_tex
+from fascicle.formats.tex import read_tex, unknown_commands
 from fascicle.text.raised import Line
 
 _STEP: Final = "bibtex"
@@ -130,16 +132,31 @@ def _document(key: str, kind: str, fields: Mapping[str, str]) -> Document:
     line, values = Line(), {name: collapse(read_tex(value)) for name, value in fields.items()}
     title, abstract = (_field_text(fields.get(name, ""), line) for name in ("title", "abstract"))
     text, sections = join_sections([("title", title), ("abstract", abstract)], between=_BETWEEN)
+    meta, used = _facts(values)
+    unread = sorted(name for name in values.keys() - used if values[name])
+    events = (*field_note(unread, step=_STEP), *line.events(_STEP), *_kept_event(fields))
+    meta["publication-types"] = kind
+    return Document(id=key, text=text, sections=sections, meta=meta, events=events)
+
+
+def _facts(values: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
+    """Returns facts about an entry, and the names of all fields that are read."""
     meta, used = dict[str, str](), {"title", "abstract"}
     for fact, names in _META.items():
         for name in names:
             if fact not in meta and (value := fact_text(fact, [values.get(name, "")])):
                 meta[fact] = value
                 used.add(name)
-    unread = sorted(name for name in values.keys() - used if values[name])
-    events = (*field_note(unread, step=_STEP), *line.events(_STEP))
-    meta["publication-types"] = kind
-    return Document(id=key, text=text, sections=sections, meta=meta, events=events)
+    return meta, used
+
+
+def _kept_event(fields: Mapping[str, str]) -> Iterator[Event]:
+    """Yields an event about commands of TeX that stayed in the text; none without commands."""
+    texts = (fields.get(name, "") for name in ("title", "abstract"))
+    if commands := unknown_commands(" ".join(texts)):
+        what = plural(len(commands), "unknown command", "unknown commands")
+        message = f"{what} of TeX stayed in the text; the first is {commands[0]}"
+        yield make_event("markup-kept", step=_STEP, message=message)
 
 
 def _field_text(tex: str, line: Line) -> str:

@@ -21,7 +21,15 @@ _SIGNS: Final = (
     "degree=° textdegree=° textmu=µ micro=µ infty=∞ textless=< textgreater=> textbar=| "
     "textbackslash=\\ textasciitilde=~ textasciicircum=^ textendash=– textemdash=— "
     "textquoteright=’ textquoteleft=‘ textquotedblleft=“ textquotedblright=” ldots=… dots=… "
-    "textregistered=® texttrademark=™ copyright=© S=§ euro=€ texteuro=€"
+    "textregistered=® texttrademark=™ copyright=© S=§ euro=€ texteuro=€ textcopyright=© "
+    "textpm=± texttimes=× textdiv=÷ div=÷ mp=∓ ll=≪ gg=≫ equiv=≡ propto=∝ prime=′ textminus=− "
+    "textperiodcentered=· textbullet=• textellipsis=… textquotesingle=' textquotedbl=\" "
+    "leftarrow=← uparrow=↑ downarrow=↓ textrightarrow=→ textleftarrow=← textuparrow=↑ "
+    "textdownarrow=↓ textonesuperior=¹ texttwosuperior=² textthreesuperior=³ textonehalf=½ "
+    "textonequarter=¼ textthreequarters=¾ textdagger=† textdaggerdbl=‡ textasteriskcentered=* "
+    "textsection=§ textparagraph=¶ textsterling=£ textyen=¥ textcent=¢ textdollar=$ "
+    "textunderscore=_ textbraceleft={ textbraceright=} textordfeminine=ª textordmasculine=º "
+    "varepsilon=ε varphi=φ vartheta=θ"
 )
 _FONTS: Final = (
     "text textit textbf textrm textsf texttt textsc textnormal textsuperscript textsubscript emph "
@@ -38,12 +46,14 @@ def _greek(name: str) -> str:
 _WORDS: Final = MappingProxyType(
     {
         **dict.fromkeys(_FONTS.split(), ""),
-        **dict(pair.split("=", 1) for pair in _SIGNS.split()),
+        **{f"text{name}": _greek(name) for name in _GREEK.split()},
         **{name: _greek(name) for name in _GREEK.split()},
+        **dict(pair.split("=", 1) for pair in _SIGNS.split()),
     }
 )
 # not from the $ of a price to that of another
 _MATH: Final = re.compile(r"(?<!\\)\$(?!\s|\d[^$\\^_]*\$\d)([^$]{1,200}?)(?<![\s\\])\$")
+_ADDRESS: Final = re.compile(r"\\href\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*")  # before the text of a link
 _TOKEN: Final = re.compile(
     r"""\\(?:(?P<accent>[`'^"~=.]|[uvHcdbkr](?![A-Za-z]))\s*(?:\{\s*\\?(?P<braced>[A-Za-z])\s*\}"""
     r"""|\\?(?P<bare>[A-Za-z]))|(?P<word>[A-Za-z]+)(?:\{\}|[ ]+(?=[A-Za-z/]))?"""
@@ -54,10 +64,18 @@ _TOKEN: Final = re.compile(
 
 
 def read_tex(text: str) -> str:
-    """Returns what TeX prints for a text; an unknown command stays as it is."""
+    """Returns what TeX prints for a text; an unknown command stays, without the braces
+    around its arguments.
+    """
     if not any(sign in text for sign in "\\{}$~-"):
         return text
-    return _TOKEN.sub(_printed, _MATH.sub(_without_levels, text))
+    return _TOKEN.sub(_printed, _MATH.sub(_without_levels, _ADDRESS.sub("", text)))
+
+
+def unknown_commands(text: str) -> list[str]:
+    """Returns the commands of a text that `read_tex` does not know, in their order."""
+    words = (match["word"] for match in _TOKEN.finditer(_ADDRESS.sub("", text)))
+    return [f"\\{word}" for word in words if word and word not in _WORDS]
 
 
 def _without_levels(formula: re.Match[str]) -> str:
