@@ -357,3 +357,22 @@ def test_a_field_is_named_only_if_it_is_lost(tmp_path: Path) -> None:
     assert event.message.endswith(": Pagination")
     (found,) = of(tmp_path, BARE)
     assert not found.events
+
+
+def test_a_doi_that_is_marked_as_wrong_is_not_taken(tmp_path: Path) -> None:
+    ids = (
+        '<ELocationID EIdType="doi" ValidYN="N">10.1000/wrong</ELocationID>'
+        '<ELocationID EIdType="doi" ValidYN="Y">10.1000/right</ELocationID></Article>'
+    )
+    (found,) = of(tmp_path, BARE.replace("</Article>", ids))
+    assert found.meta["doi"] == "10.1000/right"
+
+
+@pytest.mark.parametrize(
+    ("date", "year"),
+    [("Winter 1998-1999", "1998"), ("1998 Dec-1999 Jan", "1998"), ("Spring", "")],
+)
+def test_the_year_of_a_date_in_words(tmp_path: Path, date: str, year: str) -> None:
+    journal = f"<Journal><JournalIssue><PubDate><MedlineDate>{date}</MedlineDate></PubDate></JournalIssue></Journal>"
+    (found,) = of(tmp_path, BARE.replace("<Article>", f"<Article>{journal}"))
+    assert found.meta.get("year", "") == year

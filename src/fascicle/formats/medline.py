@@ -20,6 +20,7 @@ from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, Place
 from fascicle.formats import europepmc_search
+from fascicle.formats.citations import fact_text
 from fascicle.formats.extraction import (
     Part,
     element_text,
@@ -250,7 +251,7 @@ def _identifiers(kind: str) -> Callable[[Element], str]:
 
     def elements(record: Element) -> Iterator[Element]:
         for element in record.iter("ELocationID"):
-            if element.get("EIdType") == kind:
+            if element.get("EIdType") == kind and element.get("ValidYN") != "N":
                 yield element
         for element in record.iterfind("PubmedData/ArticleIdList/ArticleId"):
             if element.get("IdType") == kind:
@@ -280,7 +281,9 @@ def _year(record: Element) -> str:
     date = next(record.iter("PubDate"), None)
     if date is None:
         return ""
-    return element_text(date.find("Year")) or element_text(date.find("MedlineDate"))[:4]
+    return fact_text(
+        "year", [element_text(date.find("Year")) or element_text(date.find("MedlineDate"))]
+    )
 
 
 _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
