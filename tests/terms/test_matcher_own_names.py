@@ -101,6 +101,19 @@ def test_a_function_word_in_capitals_is_found_as_the_guide_says(tmp_path: Path) 
     assert said(path, text, "any") == ["was", "WAS"]
 
 
+@pytest.mark.parametrize("case", ["auto", "exact", "any"])
+def test_raised_numbers_of_citations_are_no_part_of_a_name(tmp_path: Path, case: str) -> None:
+    path = tmp_path / "list.tsv"
+    path.write_text("Disease\tgout\nGene\tREST\nChemical\tCa\u00b2\u207a\n", encoding="utf-8")
+    text = "He had gout\u00b9,\u00b2 and REST\u00b3, Ca\u00b2\u207a\u2074."
+    found = load(path, case=case, link=())(text)  # type: ignore[arg-type]
+    assert [(text[one.start : one.end], one.start) for one in found] == [
+        ("gout", 7),
+        ("REST", 19),
+        ("Ca\u00b2\u207a", 26),
+    ]
+
+
 def test_a_longer_name_in_capitals_is_no_symbol(tmp_path: Path) -> None:
     path = tmp_path / "list.tsv"
     path.write_text("Disease\tHYPERTENSION\nDisease\tCHRONIC PAIN\n", encoding="utf-8")

@@ -133,6 +133,14 @@ def test_mentions_have_a_type_a_score_a_source_and_a_link(pack: SmallPack) -> No
     assert (link.name, link.tier) == ("label of NCBIGene:3558", "canonical")
 
 
+def test_raised_numbers_of_citations_are_no_part_of_a_name(pack: SmallPack) -> None:
+    text = "The CAT\u00b9,\u00b2 and IL2\u00b3 receptor, EGFR\u2074 (ALK\u2075)."
+    assert [(mention.start, mention.end) for mention in mentions(pack, text)] == [
+        (text.index(name), text.index(name) + len(name))
+        for name in ("CAT", "IL2\u00b3 receptor", "EGFR", "ALK")
+    ]
+
+
 def test_scores_are_those_that_are_meant_though_a_pack_has_floats_of_four_bytes(
     tmp_path: Path,
 ) -> None:

@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.text.characters import PLAIN, with_capitals, with_plain_characters
+from fascicle.text.characters import (
+    PLAIN,
+    with_blank_marks,
+    with_capitals,
+    with_plain_characters,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +49,22 @@ def test_one_plain_character_stands_for_one() -> None:
 def test_a_plain_document_is_left_as_it_is() -> None:
     document = Document(id="1", text="\u03b1-tubulin")
     assert with_plain_characters(document) is document
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("gout\u00b9,\u00b2 and IL\u20112\u00b3", "gout    and IL\u20112 "),
+        (
+            "Ca\u00b2\u207a, 10\u2076 and \u00b9\u00b2\u2075I",
+            "Ca\u00b2\u207a, 10\u2076 and \u00b9\u00b2\u2075I",
+        ),
+    ],
+)
+def test_marks_become_blanks_and_all_else_stays(written: str, expected: str) -> None:
+    (read,) = with_blank_marks([document := Document(id="1", text=written)])
+    assert read.text == expected
+    assert (read is document) == (written == expected)
 
 
 @pytest.mark.parametrize(

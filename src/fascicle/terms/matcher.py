@@ -48,6 +48,7 @@ from fascicle.terms.headings import (
 from fascicle.terms.list_words import WordReader
 from fascicle.terms.overlaps import Edges, Match, best_segmentation, slices_by_document
 from fascicle.text.annotator import Annotator, TagSpace
+from fascicle.text.characters import with_blank_marks
 
 SOURCE: Final = "dictionary"
 _SHOWN: Final = 5  # types in a summary
@@ -491,6 +492,7 @@ class Matcher(Annotator):
         return Patch(add=add, events=tuple(events))
 
     def _match_chunk(self, documents: Sequence[Document]) -> Iterator[_Matched]:
+        documents = with_blank_marks(documents)
         tokens = self._reader.read([document.text for document in documents])
         hits = self._names.table.find(tokens, inside_words=True)
         starts, ends = tokens.starts[hits.first], tokens.ends[hits.last]

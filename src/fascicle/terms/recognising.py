@@ -37,6 +37,7 @@ from fascicle.terms.pack.carried import AnyPack
 from fascicle.terms.pack.layout import damage_errors
 from fascicle.terms.terms import ShortTerm
 from fascicle.text.annotator import Annotator, TagSpace
+from fascicle.text.characters import with_blank_marks
 from fascicle.text.segment import segmenter
 
 _BRACKET: Final = re.compile(r"[()\[\]{}]")
@@ -316,6 +317,7 @@ class PackRecogniser(Annotator):
         ]
 
     def _predict_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
+        documents = with_blank_marks(documents)
         tokens = self._reader.read([document.text for document in documents])
         mentions: list[list[Mention]] = [[] for _ in documents]
         events: list[tuple[Event, ...]] = [()] * len(documents)

@@ -8,7 +8,7 @@ character replaces one, so that offsets stay valid.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -43,6 +43,7 @@ PLAIN: Final[Mapping[int, str]] = MappingProxyType(
 )
 
 
+_RAISED_DIGITS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED: Final = re.compile(r"([⁺⁻]?[⁰¹²³⁴-⁹]++(?:[,;–-]?[ ⁺⁻]?[⁰¹²³⁴-⁹]++)*+[⁺⁻]*+)")
 
 
@@ -51,16 +52,35 @@ def plain_text(text: str) -> str:
 
     A mark of a citation in raised digits (``gout¹,²``) becomes blanks, so that it joins no word.
     """
-    if text.isascii():
+    return text if text.isascii() else _without_raised_marks(text).translate(PLAIN)
+
+
+def _without_raised_marks(text: str) -> str:
+    """Returns a text with blanks in place of marks of citations in raised digits."""
+    if text.isascii() or not any(map(text.__contains__, _RAISED_DIGITS)):
         return text
     parts = _RAISED.split(text)
     pieces = [
         Piece(part.translate(PLAIN), Level.RAISED if at % 2 else Level.PLAIN)
         for at, part in enumerate(parts)
     ]
-    for at in without_marks(pieces)[1] if len(parts) > 1 else ():
+    for at in without_marks(pieces)[1]:
         parts[at] = " " * len(parts[at])
-    return "".join(parts).translate(PLAIN)
+    return "".join(parts)
+
+
+def with_blank_marks(documents: Sequence[Document]) -> list[Document]:
+    """Returns documents in whose texts marks of citations in raised digits (``gout¹,²``) are
+    blanks; all ranges stay valid.
+
+    Args:
+        documents: stay as they are; one without marks is returned itself.
+    """
+    texts = [_without_raised_marks(document.text) for document in documents]
+    return [
+        document if text == document.text else replace(document, text=text)
+        for document, text in zip(documents, texts, strict=True)
+    ]
 
 
 def with_plain_characters(document: Document) -> Document:
