@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
+import numpy as np
+
+from fascicle.core.arrays import Floats
 from fascicle.core.document import Document
 from fascicle.core.mention import Fragments, Mention
 from fascicle.linking.binomials import Binomials, is_shortened
@@ -294,3 +298,21 @@ def _shorter(*strings: LookupString) -> tuple[LookupString, ...]:
         for name in shorter_names(string.surface)
     )
     return tuple(dict.fromkeys(shorter))
+
+
+def mention_scores(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]]) -> Floats:
+    """Returns for each unit the best score of the mentions of its name in its document, ``[n]``;
+    NaN without one.
+    """
+    scores = np.full(len(units), math.nan)
+    best: dict[tuple[int, str, str], float] = {}
+    scored: list[tuple[int, tuple[int, str, str]]] = []
+    for number, unit in enumerate(units):
+        own = mentions[unit.document]
+        if own[unit.mentions[0]].score is not None:
+            name = (unit.document, unit.type, unit.query.name.casefold())
+            best[name] = max(best.get(name, 0.0), *(own[at].score or 0.0 for at in unit.mentions))
+            scored.append((number, name))
+    for number, name in scored:
+        scores[number] = best[name]
+    return scores
