@@ -111,6 +111,12 @@ def test_texts_in_groups_are_read_in_their_order(tmp_path: Path) -> None:
     assert "elements facsimile 1" in str(found.events)
 
 
+@pytest.mark.parametrize(("when", "year"), [("--03-01", ""), ("2019-03", "2019")])
+def test_the_year_is_that_of_a_date(tmp_path: Path, when: str, year: str) -> None:
+    (found,) = of(tmp_path, HEADER.replace("2019-03-01", when) + TEXT)
+    assert found.meta.get("year", "") == year
+
+
 def test_a_formula_is_read_once(tmp_path: Path) -> None:
     formula = "<semantics><mi>x</mi><annotation-xml><ci>y</ci></annotation-xml></semantics>"
     body = f"<p>gout <formula><math>{formula}</math></formula></p>"

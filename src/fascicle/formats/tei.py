@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element
 from fascicle.core.document import Document
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
+from fascicle.formats.citations import fact_text
 from fascicle.formats.extraction import element_text, field_note, local_name, unread_fields
 from fascicle.formats.handlers import FormatReader
 from fascicle.formats.jats import Blocks, JatsOptions
@@ -183,8 +184,8 @@ _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
         "pmid": _id("PMID"),
         "doi": _id("DOI"),
         "journal": lambda root: element_text(root.find(f"{_SOURCE}/title")),
-        "year": lambda root: next(
-            (date.get("when", "")[:4] for date in root.iterfind("teiHeader//date")), ""
+        "year": lambda root: fact_text(
+            "year", [date.get("when", "") for date in root.iterfind("teiHeader//date")][:1]
         ),
         "keywords": lambda root: "|".join(
             filter(None, map(element_text, root.iterfind("teiHeader//keywords//term")))
