@@ -1,7 +1,7 @@
 """The open rows that a run can settle, in the order of what it costs, and a count of the others.
 
-What a row needs is read from its last cell: training has its hours there, a measurement of stored
-predictions or of time has none.
+What a row needs is read from its last cell: training has its hours there, a measurement of time has
+none.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from typing import Final
 
 from studies.papers.row import PaperRow
 from studies.papers.rule import UNDECIDED, WITHIN_CHANCE
-from studies.papers.settling import MEASURED, SECOND
+from studies.papers.settling import MEASURED
 from studies.papers.summary import TITLES
 from studies.tables.grids import markdown
 
-STORED: Final = (MEASURED, SECOND)  # what needs no training
 HEAD: Final = ("core hours of training", "paper", "row", "state", "what would settle it")
 HOURS: Final = re.compile(r"\((?:about|at most) ([\d,.]+) h of training\)")
 
@@ -26,7 +25,7 @@ def hours(settling: str) -> float | None:
     as more texts.
     """
     parts = settling.split("; ")
-    costs = [0.0 if part in STORED else _trained(part) for part in parts]
+    costs = [0.0 if part == MEASURED else _trained(part) for part in parts]
     return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 

@@ -32,7 +32,6 @@ SEVERAL: Final = 2  # so many seeds that an interval holds them already
 MACHINE: Final = "both runs on one machine"
 RATE: Final = "both runs at one rate"
 MEASURED: Final = "more turns, for an interval"
-SECOND: Final = "a second corpus, since these are not the texts of the paper"
 NO_SPLIT: Final = "the split of the paper, which it does not state"
 LABELS: Final = "the labels of the paper, which are not public"
 # part of a doubt -> what takes it away
@@ -53,6 +52,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     "taught by other corpora": "the encoder and the corpora of the paper, not all of which are public",
     "carries the mean": "rows of more corpora",
     "of other texts": "the predictions of BERN2",
+    "on a GPU in the paper": "the machine of the paper",
     "on another processor": "the machine of the paper",
     "on another machine": "the machine of the paper",
 }
@@ -82,7 +82,7 @@ def needs(found: Sequence[Evidence]) -> Iterator[str]:
     """Yields what the comparisons of an open row lack, in the words of the page."""
     unsettled = [one for one in found if isinstance(one, Compared) and one.verdict in OPEN]
     if not unsettled:
-        yield SECOND
+        yield "a second corpus, since these are not the texts of the paper"
     yield from _remedies(unsettled)
     plain = [replace(one, doubt="") for one in unsettled]
     if any(one.elsewhere and one.is_level for one in plain):

@@ -20,6 +20,7 @@ from studies.papers.rule import Compared, Z
 from studies.tables.grids import Row, rows_of
 
 DRAWS: Final = 1000
+ON_GPU: Final = "on a processor, and on a GPU in the paper"
 TURNS: Final = "papers-turns"  # results of `studies.papers.turns`
 # grids that have rows of several seeds
 SEVERAL: Final = ("bundling", "binder", "combining", "span-heads", "adapted")
