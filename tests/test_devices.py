@@ -14,8 +14,10 @@ import torch
 
 from fascicle import annotate
 from fascicle.cli import main
+from fascicle.core.document import Document, Mention
 from fascicle.core.session import OnnxSession, load_onnxruntime
 from fascicle.errors import UsageError
+from fascicle.formats import write
 from fascicle.loading import load
 from fascicle.settings.folders.manifest import MANIFEST
 from fascicle.verbs.ensemble import ensemble as save_ensemble
@@ -123,6 +125,36 @@ def test_an_export_says_what_a_gpu_needs(copy: Callable[[str], Path], tmp_path: 
                 load(model, device=device)
 
 
+def gold_of(folder: Path) -> Path:
+    """A text with a mention, as a corpus."""
+    path = folder / "gold.jsonl"
+    mention = Mention(((0, 7),), "Chemical")
+    write(path, [Document(id="1", text=TEXT, mentions=(mention,))])
+    return path
+
+
+def test_evaluate_scores_a_model_on_its_device(
+    tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored = ["evaluate", str(gold_of(tmp_path)), "--model", str(tiny_run)]
+    answers = []
+    for device in ([], ["--device", "auto"]):
+        assert main([*scored, *device]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1]
+    for more in ([], ["--distributions", str(tmp_path / "probed.jsonl")]):
+        assert main([*scored, "--device", "meta", *more]) != 0
+        assert "meta" in capsys.readouterr().err
+
+
+def test_evaluate_takes_a_device_for_a_model_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = str(gold_of(tmp_path))
+    assert main(["evaluate", gold, gold, "--device", "cpu"]) == 2
+    assert "--device is about a model" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(has_gpu(), reason="ONNX Runtime computes on a GPU here")
 def test_commands_say_what_a_gpu_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, pipeline = tmp_path / "a.txt", tmp_path / "pipeline.toml"
@@ -131,16 +163,20 @@ def test_commands_say_what_a_gpu_needs(tmp_path: Path, capsys: pytest.CaptureFix
         f'name = "p"\n[[steps]]\nkind = "recogniser"\nmodel = "{SHIPPED}"\ndevice = "cuda"\n',
         encoding="utf-8",
     )
+    gold, probed = str(gold_of(tmp_path)), str(tmp_path / "probed.jsonl")
     for command in (
         ["annotate", str(text), "--device", "cuda"],
         ["run", str(text), "--pipeline", str(pipeline), "-o", str(tmp_path / "run")],
         ["serve", str(pipeline), "--port", "0"],
+        ["evaluate", gold, "--model", SHIPPED, "--device", "cuda"],
+        ["evaluate", gold, "--model", SHIPPED, "--device", "cuda", "--distributions", probed],
     ):
         assert main(command) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert "'cuda'" in line
         assert "onnxruntime-gpu" in line
     assert not (tmp_path / "run").exists()
+    assert not Path(probed).exists()
     with pytest.raises(UsageError, match="onnxruntime-gpu"):
         annotate(text, tmp_path / "a.jsonl", device="cuda")
     assert main(["annotate", "--text", TEXT, "--device", "auto", "--no-link"]) == 0

@@ -455,8 +455,10 @@ def _refuse(reason: str, *, types: object = None, device: str | None = None) -> 
         raise UsageError(f"{reason}; leave out the device {device!r}")
 
 
-def load_single(model: str | os.PathLike[str], *, threads: int | None = None) -> ModelPredictor:
-    """Loads a model that is no ensemble, for functions that need a single model.
+def load_single(
+    model: str | os.PathLike[str], *, threads: int | None = None, device: str | None = None
+) -> ModelPredictor:
+    """Loads a model that is no ensemble, for functions that need a single model; see `load`.
 
     Raises:
         ModelError, MissingExtraError: see `load`.
@@ -473,7 +475,7 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
             f"{folder / MEMBERS}"
         )
         raise UsageError(message, file=str(folder))
-    return _model(folder, threads, None)
+    return _model(folder, threads, None, device=device)
 
 
 def _model(

@@ -188,8 +188,8 @@ def _of_the_same(
 
 
 _NO_MEANING: Final = (
-    "report train train_where unreachable_for model distributions threads interval allow_missing "
-    "types gold_column pred_column links linker pack prefix at_least pipeline map"
+    "report train train_where unreachable_for model distributions threads device interval "
+    "allow_missing types gold_column pred_column links linker pack prefix at_least pipeline map"
 )
 
 

@@ -129,6 +129,7 @@ class Model(shared.ModelChoices):
             plug-in; may be repeated, to compare models.
         pipeline: a pipeline.toml, or a folder with one: score the mentions of all its steps, or of
             --source.
+        device: where the network of --model computes, as in annotate.
     """
 
     group = "model"
@@ -136,6 +137,7 @@ class Model(shared.ModelChoices):
     model: list[str] = option("--model MODEL ...", reads)
     pipeline: str | None = option("--pipeline PIPELINE", reads)
     distributions: str | None = declared.DISTRIBUTIONS
+    device: str | None = option("--device DEVICE")
 
 
 class Formats:
@@ -371,7 +373,7 @@ def _models_of(args: Options) -> list[ModelRequest]:
     """
     choices = shared.choices_of(args, link=())
     if not args.model:
-        option = first_given(args, ("distributions", "threads"))
+        option = first_given(args, ("distributions", "threads", "device"))
         if option := option or next((f"--{name}" for name in choices.changed), ""):
             raise UsageError(f"{option} is about a model; give --model MODEL too")
         return []

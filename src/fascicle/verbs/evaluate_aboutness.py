@@ -35,9 +35,9 @@ from fascicle.verbs.systems import prediction_requests
 from fascicle.verbs.tasks import evaluate as scoring
 
 _NO_MEANING: Final = (
-    "report train train_where unreachable_for model distributions threads interval types map "
-    "gold_column pred_column links linker pack prefix at_least pipeline facts agreement ontology "
-    "relations source"
+    "report train train_where unreachable_for model distributions threads device interval types "
+    "map gold_column pred_column links linker pack prefix at_least pipeline facts agreement "
+    "ontology relations source"
 )
 _RESAMPLES: Final = 1000
 _LEVEL: Final = 0.95

@@ -411,6 +411,7 @@ _NO_MEANING: Final = (
         "pipeline",
         "distributions",
         "threads",
+        "device",
         "unreachable_for",
         "gold_column",
         "pred_column",

@@ -31,7 +31,7 @@ from fascicle.verbs.systems import prediction_requests
 from fascicle.verbs.tasks import evaluate as scoring
 
 _NO_MEANING: Final = (
-    "report train train_where unreachable_for model distributions threads types "
+    "report train train_where unreachable_for model distributions threads device types "
     "gold_column pred_column links linker pack prefix at_least pipeline facts agreement ontology "
     "map aboutness"
 )

@@ -39,6 +39,7 @@ class ModelRequest:
             for none.
         overwrite: replace such a file.
         choices: about its mentions.
+        device: where the network computes, see `fascicle.load`.
     """
 
     model: str
@@ -46,6 +47,7 @@ class ModelRequest:
     distributions: str = ""
     overwrite: bool = False
     choices: Choices = NO_CHOICES
+    device: str | None = None
 
 
 def check_distributions(path: str, *, overwrite: bool) -> None:
@@ -78,7 +80,8 @@ def predict(
 
     Raises:
         ModelError: there is no such model.
-        UsageError: an ensemble or a dictionary where probabilities are asked for.
+        UsageError: an ensemble or a dictionary where probabilities are asked for, or a device that
+            the model cannot use.
         OutputError: the distributions file cannot be written.
     """
     predictions = (_probe if request.distributions else _annotate)(request, gold, events, watch)
@@ -89,7 +92,9 @@ def predict(
 def _annotate(
     request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch
 ) -> Predictions:
-    predictor = open_model(request.model, request.choices, threads=request.threads)
+    predictor = open_model(
+        request.model, request.choices, threads=request.threads, device=request.device
+    )
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in gold)
     annotated = events.observe(watch(predictor.stream(bare)))
     mentions = {document.id: document.mentions for document in annotated}
@@ -102,10 +107,8 @@ def _probe(
     # late: what reads prediction files needs no network
     from fascicle.runtime.choice import with_end_rule
 
-    predictor = cast(
-        "ModelPredictor",
-        with_end_rule(load_single(request.model, threads=request.threads), request.choices.ends),
-    )
+    single = load_single(request.model, threads=request.threads, device=request.device)
+    predictor = cast("ModelPredictor", with_end_rule(single, request.choices.ends))
     if request.choices.ends != "corpus":
         predictor = predictor.hiding(predictor.apart)
     probe = _Probe(predictor=predictor, events=events)
