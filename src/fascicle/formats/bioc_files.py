@@ -38,6 +38,7 @@ from fascicle.formats.bioc_records import (
     BiocDocument,
     BiocPassage,
     Location,
+    Node,
     Related,
     Sentence,
     controls_in,
@@ -120,39 +121,49 @@ def _part(element: Element, place: Place) -> dict[str, Any]:
     }
 
 
-def _relations(element: Element) -> list[dict[str, Any]]:
-    return [
-        {
-            "infons": _infons(relation),
-            "nodes": [dict(node.attrib) for node in relation.findall("node")],
-        }
-        for relation in element.findall("relation")
-    ]
+def _relations(element: Element) -> list[Related | None]:
+    return [_relation(child) for child in element.findall("relation")]
+
+
+def _relation(element: Element) -> Related | None:
+    """Reads a relation; ``None`` if a node refers to nothing."""
+    nodes = [(node.get("refid"), node.get("role")) for node in element.findall("node")]
+    named = [Node(identifier, role) for identifier, role in nodes if identifier is not None]
+    return Related(infons=_infons(element), nodes=named) if len(named) == len(nodes) else None
 
 
 def _annotations(element: Element, place: Place) -> list[BiocAnnotation]:
-    return [
-        BiocAnnotation(
-            id=child.get("id"),
-            infons=_infons(child),
-            text=_child_text(child, "text"),
-            locations=[
-                Location(_number(at.get("offset", ""), place), _number(at.get("length", ""), place))
-                for at in child.findall("location")
-            ],
-        )
-        for child in element.findall("annotation")
-    ]
+    return [_annotation(child, place) for child in element.findall("annotation")]
+
+
+def _annotation(element: Element, place: Place) -> BiocAnnotation:
+    """Reads an annotation in one pass over its parts, of which files have the most."""
+    infons: dict[str, str] = {}
+    text, locations = None, []
+    for part in element:
+        tag = part.tag
+        if tag == "infon":
+            _add_infon(infons, part)
+        elif tag == "location":
+            offset, length = part.get("offset", ""), part.get("length", "")
+            locations.append(Location(_number(offset, place), _number(length, place)))
+        elif tag == "text" and text is None:
+            text = _text(part)
+    return BiocAnnotation(id=element.get("id"), infons=infons, text=text, locations=locations)
 
 
 def _infons(element: Element) -> dict[str, str]:
     infons: dict[str, str] = {}
     for child in element.findall("infon"):
-        key, value = child.get("key", ""), _text(child)
-        # No key should be there twice; where one is, as for two concepts, neither value is lost.
-        if infons.setdefault(key, value) != value:
-            infons[key] += f"|{value}"
+        _add_infon(infons, child)
     return infons
+
+
+def _add_infon(infons: dict[str, str], element: Element) -> None:
+    key, value = element.get("key", ""), _text(element)
+    # No key should be there twice; where one is, as for two concepts, neither value is lost.
+    if infons.setdefault(key, value) != value:
+        infons[key] += f"|{value}"
 
 
 def _child_text(element: Element, name: str) -> str | None:

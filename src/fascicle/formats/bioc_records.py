@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -124,7 +123,7 @@ def shows_controls(text: str) -> bool:
 
 
 def read_relations(
-    stated: Iterable[tuple[HolderPath, Any]],
+    stated: Collection[tuple[HolderPath, Any]],
     keys: Iterable[tuple[HolderPath, str, MentionKey | None]],
     events: list[Event],
 ) -> Iterator[Relation]:
@@ -137,17 +136,15 @@ def read_relations(
             relation come first.
         events: receives the count.
     """
-    keys_by_id: defaultdict[tuple[HolderPath, str], set[MentionKey | None]] = defaultdict(set)
-    for path, identifier, key in keys:
-        for depth in range(len(path) + 1):
-            keys_by_id[path[:depth], identifier].add(key)
-    losses = 0
+    known, losses = _by_holder({path for path, _ in stated}, keys), 0
     for path, raw in stated:
         try:
-            relation = msgspec.convert(raw, Related)
+            relation = raw if isinstance(raw, Related) else msgspec.convert(raw, Related)
             arguments = tuple(
-                (node.role or "", _nearest(path, str(node.refid), keys_by_id))
-                for node in relation.nodes
+                [
+                    (node.role or "", _nearest(path, str(node.refid), known))
+                    for node in relation.nodes
+                ]
             )
         # another form, or it refers to something else than one mention
         except (msgspec.ValidationError, ValueError):
@@ -155,24 +152,39 @@ def read_relations(
             continue
         infons = text_facts(relation.infons)
         kind = infons.pop(TYPE, "") or infons.pop("relation", "")  # as BC5CDR calls it
-        yield Relation(type=kind, arguments=arguments, attributes=tuple(infons.items()))
+        yield Relation(type=kind, arguments=tuple(arguments), attributes=tuple(infons.items()))
     if losses:
         message = f"relations are not read if they refer to anything but mentions ({losses:,})"
         events.append(make_event("relations-left-out", step=STEP, message=message))
 
 
-def _nearest(
-    path: HolderPath,
-    identifier: str,
-    keys_by_id: Mapping[tuple[HolderPath, str], set[MentionKey | None]],
-) -> MentionKey:
+_Known = dict[HolderPath, dict[str, MentionKey | None]]
+
+
+def _by_holder(
+    asking: Collection[HolderPath], keys: Iterable[tuple[HolderPath, str, MentionKey | None]]
+) -> _Known:
+    """Returns the keys by id in each holder of relations, and in all that contain it; ``None`` for
+    an id that names no mention, or several.
+    """
+    known: _Known = {path[:depth]: {} for path in asking for depth in range(len(path) + 1)}
+    deepest = max(map(len, known), default=-1)
+    for path, identifier, key in keys:
+        for depth in range(min(len(path), deepest) + 1):
+            own = known.get(path[:depth])
+            if own is not None and own.setdefault(identifier, key) != key:
+                own[identifier] = None
+    return known
+
+
+def _nearest(path: HolderPath, identifier: str, known: _Known) -> MentionKey:
     """Returns the mention of an id in a holder, or else in what contains it."""
-    places = ((path[:depth], identifier) for depth in range(len(path), -1, -1))
-    (key,) = next(
-        (keys_by_id[place] for place in places if place in keys_by_id), set[MentionKey | None]()
-    )
-    if key is None:
-        raise ValueError("the annotation is no mention")
+    while identifier not in known[path]:
+        if not path:
+            raise ValueError("no annotation has this id")
+        path = path[:-1]
+    if (key := known[path][identifier]) is None:
+        raise ValueError("the annotation is no mention, or several have its id")
     return key
 
 

@@ -14,13 +14,12 @@ from fascicle.core.document import Document, Mention, MentionKey, Section
 from fascicle.core.mention import link_text, parse_link
 from fascicle.formats.bioc import (
     BETWEEN,
-    BLANKS,
     IDENTIFIER,
     SECTION,
     VOCABULARY,
     read_links,
-    touch,
 )
+from fascicle.formats.bioc_offsets import BLANKS, touch
 from fascicle.formats.bioc_records import (
     CONTROLS,
     TYPE,

@@ -142,7 +142,7 @@ class MentionCollector:
             facts["links"], facts["attributes"] = take_concepts(facts.get("links", ()), attributes)
         places = tuple(spans)
         if not self._may_move and self._is_plain(places, expected):
-            return self._keep(Mention(places, kind, **facts))
+            return self.keep(Mention(places, kind, **facts))
         stated = _Statement(places, expected, kind, facts, is_standoff)
         if self._may_move:
             self._stated.append(stated)
@@ -177,7 +177,7 @@ class MentionCollector:
         mention = Mention(disjoint, stated.type, **stated.facts)
         if stated.text is not None or len(fragments) > 1:
             self._compare(mention, fragments, stated.text)
-        return self._keep(mention)
+        return self.keep(mention)
 
     def _compare(self, mention: Mention, fragments: Fragments, beside: str | None) -> None:
         """Reports fragments that were joined, and a text that is not that of the source."""
@@ -197,8 +197,8 @@ class MentionCollector:
             )
             self._say("text-mismatch", message, span=span)
 
-    def _keep(self, mention: Mention) -> MentionKey:
-        """Keeps a mention, or reports that it was added before."""
+    def keep(self, mention: Mention) -> MentionKey:
+        """Keeps a mention that was found in the text, or reports that it was added before."""
         key = mention.key
         self._keys.append(key)
         first = self._mentions.setdefault(key, mention)
