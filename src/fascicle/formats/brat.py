@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, NamedTuple
 
 from fascicle.core.document import GOLD, Document, Link, MentionKey
 from fascicle.core.files.source import Source
@@ -103,18 +103,18 @@ class _Pair:
             )
 
 
-@dataclass(kw_only=True)
-class _MergedMention:
+class _MergedMention(NamedTuple):
     """Mention with the facts from all lines about it."""
 
     row: TextBound
-    links: list[Link] = field(default_factory=list)
-    attributes: list[tuple[str, str]] = field(default_factory=list)
+    links: list[Link]
+    attributes: list[tuple[str, str]]
 
     def add(self, links: Sequence[Link], attributes: Sequence[tuple[str, str]]) -> None:
         """Adds facts that an earlier line has not stated."""
-        self.links += [link for link in links if link not in self.links]
-        self.attributes += [pair for pair in attributes if pair not in self.attributes]
+        known, stated = self.links, self.attributes
+        known.extend([link for link in links if link not in known] if known else links)
+        stated.extend([pair for pair in attributes if pair not in stated] if stated else attributes)
 
 
 def _pairs(tree: Tree) -> list[_Pair]:
@@ -177,7 +177,7 @@ def _merge_rows(
     mentions: dict[tuple[str, Fragments], _MergedMention] = {}
     keys: dict[str, MentionKey] = {}
     for row, is_first in _valid_rows(text, standoff, collector, options):
-        mention = mentions.setdefault((row.type, row.spans), _MergedMention(row=row))
+        mention = mentions.setdefault((row.type, row.spans), _MergedMention(row, [], []))
         if mention.row.place != row.place:
             message = (
                 f"{row.place}: {row.id} is {mention.row.id} once more; what refers to either was "
@@ -203,7 +203,7 @@ def _valid_rows(
         if code := _code_left_out(row, standoff, options):
             standoff.left_out[code] += 1
         elif spans := _check_spans(row, text, standoff, collector):
-            yield row if spans is row.spans else replace(row, spans=spans), is_first
+            yield row if spans is row.spans else row._replace(spans=spans), is_first
 
 
 def _code_left_out(row: TextBound, standoff: Standoff, options: BratOptions) -> str:
@@ -273,7 +273,7 @@ def _convert_offsets(text: str, standoff: Standoff, *, has_mark: bool) -> list[T
     if not fit.how:
         return rows
     standoff.say("offsets-moved", f"the offsets of this document count {fit.how}; they were moved")
-    return [replace(row, spans=convert_spans(row.spans, fit.convert)) for row in rows]
+    return [row._replace(spans=convert_spans(row.spans, fit.convert)) for row in rows]
 
 
 READER: Final = FormatReader(read=read, options=BratOptions)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -59,8 +58,7 @@ _LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
 _ASKED: Final = "types-left-out"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TextBound:
+class TextBound(NamedTuple):
     """T line (text-bound annotation) of a brat file.
 
     Attributes:
@@ -85,11 +83,14 @@ def _parse_text_bound(line: str, *, place: str, is_mention: bool) -> TextBound |
     match = _TEXT_BOUND.fullmatch(line)
     if match is None:
         return None
-    pairs = (pair.split(" ") for pair in match[3].split(";"))
-    spans = tuple((int(start), int(end)) for start, end in pairs)
-    return TextBound(
-        id=match[1], type=match[2], spans=spans, text=match[4], place=place, is_mention=is_mention
-    )
+    identifier, kind, offsets, text = match.groups()
+    spans = tuple([_offsets(pair) for pair in offsets.split(";")])
+    return TextBound(identifier, kind, spans, text, place, is_mention)
+
+
+def _offsets(pair: str) -> Span:
+    start, end = pair.split(" ")
+    return int(start), int(end)
 
 
 def join_fragments(text: str, spans: Sequence[Span]) -> str:
@@ -250,6 +251,15 @@ class Standoff:
         self._events: dict[str, str] = {}  # id of an event -> id of its trigger
         self._references: list[_Reference] = []
         self._related: list[_Related] = []
+        self._takers: Mapping[str, Callable[[str, str], bool]] = {
+            "N": self._take_normalisation,
+            "A": self._take_attribute,
+            "M": self._take_attribute,
+            "#": self._take_note,
+            "E": self._take_event,
+            "R": self._take_relation,
+            "*": self._take_equivalence,
+        }
 
     def take(self, content: str, *, name: str, path: str, are_mentions: bool) -> None:
         """Reads one annotation file.
@@ -299,6 +309,8 @@ class Standoff:
         """Makes the attributes of events, such as ``M1<TAB>Negation E1``, those of their
         triggers, each once.
         """
+        if not self._events:
+            return
         for event, trigger in self._events.items():
             own = self.attributes[trigger]
             own += [pair for pair in self.attributes.pop(event, []) if pair not in own]
@@ -356,16 +368,8 @@ class Standoff:
         """Reads one line; returns true if the line could be parsed."""
         if line.startswith("T"):
             return self._take_text_bound(line, place, are_mentions)
-        takers: dict[str, Callable[[str, str], bool]] = {
-            "N": self._take_normalisation,
-            "A": self._take_attribute,
-            "M": self._take_attribute,
-            "#": self._take_note,
-            "E": self._take_event,
-            "R": self._take_relation,
-            "*": self._take_equivalence,
-        }
-        return line[0] in takers and takers[line[0]](line, place)
+        taker = self._takers.get(line[0])
+        return taker is not None and taker(line, place)
 
     def _take_text_bound(self, line: str, place: str, are_mentions: bool) -> bool:
         row = _parse_text_bound(line, place=place, is_mention=are_mentions)

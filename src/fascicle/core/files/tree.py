@@ -34,6 +34,7 @@ from fascicle.core.files.source import GIVE_ENCODING, STDIN, Source, nul_error
 from fascicle.errors import FormatError, InputError, UsageError
 
 MAX_MEMBER: Final = 64 * 2**20  # bytes of one file, unpacked
+_SMALL: Final = 2**16  # bytes
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")  # the second is the start of an empty archive
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 0x1
@@ -199,7 +200,9 @@ def is_unicode(name: str) -> bool:
 
 def lower_suffix(name: str) -> str:
     """Returns the suffix of a file name in lower case."""
-    return PurePosixPath(name).suffix.lower()
+    last = name.rstrip("/").rpartition("/")[2]
+    dot = last.rfind(".")
+    return last[dot:].lower() if 0 < dot < len(last) - 1 else ""
 
 
 def has_suffix_below(folder: Path, suffixes: Collection[str], *, depth: int | None = None) -> bool:
@@ -257,14 +260,16 @@ def _list_files(folder: Path) -> list[str]:
     names = []
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if _is_visible(name)]
-        names += [(Path(place) / file).relative_to(folder).as_posix() for file in files]
+        below = Path(place).relative_to(folder).as_posix()
+        names += files if below == "." else [f"{below}/{file}" for file in files]
     return [name for name in names if (folder / name).is_file()]
 
 
 def _file(folder: Path, name: str) -> bytes:
     try:
         with (folder / name).open("rb") as stream:
-            return stream.read(MAX_MEMBER + 1)
+            data = stream.read(_SMALL)  # more would reserve memory for the largest file
+            return data if len(data) < _SMALL else data + stream.read(MAX_MEMBER + 1 - _SMALL)
     except OSError as error:
         raise unreadable(folder / name, error) from None
 
