@@ -173,7 +173,51 @@ def ratios() -> str:
     return f"{markdown(head, body)}\n\n{where}. {_beside(found)}"
 
 
+def graphs() -> str:
+    """What a graph costs beside its run, and for copies of its documents."""
+    value, default = result("graphs"), result("graphs-default")
+    if not value or not default:
+        return MISSING
+    body = []
+    for name, pair in (("names of the pack", value), ("the default pipeline", default)):
+        for part in ("run", "graph"):
+            label = f"{part}, {name}"
+            ratio = f"{pair['ratio']:.2f}" if part == "graph" else ""
+            body.append(_cost_row(label, pair["documents"], pair[part], ratio=ratio))
+    for count, cost in value["copies"].items():
+        body.append(_cost_row("graph of copies", int(count), cost, edges=f"{cost['edges']:,}"))
+    head = ("what", "documents", "CPU s", "memory, MiB", "run and graph over run", "edges")
+    return markdown(head, body)
+
+
+def _cost_row(
+    label: str, documents: int, cost: Mapping[str, float], *, ratio: str = "", edges: str = ""
+) -> list[str]:
+    seconds, memory = f"{cost['processor_s']:,.1f}", f"{cost['peak_mib']:.0f}"
+    return [label, f"{documents:,}", seconds, memory, ratio, edges]
+
+
+def names_tried() -> str:
+    """How long the effect of two rows of curation on texts takes."""
+    value = result("names-tried")
+    if not value:
+        return MISSING
+    ways = {
+        "diff": "`index diff --corpus`, whole process",
+        "once": "as the page does, rows built once",
+        "anew": "as the page does, rows built for each portion",
+    }
+    body = [
+        [label, f"{int(count):,}", f"{cost.get('trying_s', cost['processor_s']):.1f}"]
+        for way, label in ways.items()
+        for count, cost in value[way].items()
+    ]
+    return markdown(("what", "texts", "CPU s"), body)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
+    "speed-graphs": graphs,
+    "speed-names-tried": names_tried,
     "speed-citations": citations,
     "speed-pubmed": pubmed,
     "speed-scale": scale,
