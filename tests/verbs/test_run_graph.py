@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +17,7 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.errors import OutputError, UsageError
 from fascicle.formats import write
+from fascicle.graph import kgx
 from fascicle.verbs.tasks.run import run
 
 Cli = Callable[..., Any]
@@ -148,11 +152,63 @@ def test_a_run_without_links_is_complete_and_has_no_graph(cli: Cli) -> None:
     write("in.jsonl", [Document(id="1", text="No name.")], overwrite=True)
     result = cli(*CALL)
     assert result.code == 2
-    assert "the run in out is complete, but has no graph: no mention has a link" in result.err
+    account, error = result.err.splitlines()[-2:]
+    assert account.endswith("1 document in: 1 done in out with 0 mentions, 0 in quarantine")
+    assert "the run in out is complete, but has no graph: no mention has a link" in error
     assert Path("out/_SUCCESS").exists()
     assert sorted(path.name for path in Path().iterdir()) == [
         *("in.jsonl", "names.tsv", "out", "p.toml")
     ]
+
+
+@pytest.mark.usefixtures("place")
+def test_the_account_of_a_run_is_said_before_its_graph_fails(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object, **more: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kgx._Graph, "fill", full)
+        result = cli(*CALL, "--json")
+    assert result.code == 2
+    assert (json.loads(result.out)["documents"], result.out.count("\n")) == (10, 1)
+    account, error = result.err.splitlines()[-2:]
+    assert "10 documents in: 10 done in out with 20 mentions, 0 in quarantine" in account
+    assert "the run in out is complete, but has no graph: " in error
+    assert "graph cannot be written: No space left on device; give another place" in error
+    assert error.endswith("; fascicle graph out -o FOLDER makes it")
+    assert not Path("graph").exists()
+    assert cli(*CALL, "--resume").code == 0
+    assert same_as_the_command(cli)
+
+
+@pytest.mark.usefixtures("place")
+def test_the_form_of_a_graph_is_that_of_the_command(cli: Cli) -> None:
+    form = ["--prefix", "PMID", "--json-lines"]
+    assert cli(*CALL, *form).code == 0
+    assert cli("graph", "out", "-o", "expected", *form).code == 0
+    assert content("graph") == content("expected")
+    assert b'"PMID:d0"' in content("graph")["nodes.jsonl"]
+    run("in.jsonl", "again", pipeline="p.toml", graph="other", prefix="PMID", json_lines=True)
+    assert content("other") == content("expected")
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ((*CALL, "--prefix", "PM ID"), "the prefix 'PM ID' is not allowed; give letters"),
+        ((*CALL[:-2], "--prefix", "PMID"), "no graph is asked for; give --graph FOLDER, or leave"),
+        ((*CALL[:-2], "--json-lines"), "no graph is asked for; give --graph FOLDER, or leave"),
+    ],
+)
+def test_a_form_that_fits_no_graph_is_refused_first(
+    cli: Cli, call: tuple[str, ...], error: str
+) -> None:
+    result = cli(*call)
+    assert (result.code, error in result.err) == (2, True), result.err
+    assert not Path("out").exists()
 
 
 def test_a_run_in_another_place_has_a_graph_too(place: Path, cli: Cli) -> None:
@@ -171,10 +227,44 @@ def test_documents_that_were_tried_again_are_in_the_next_graph(cli: Cli) -> None
         [Document(id="long", text="Lithium and tremor. " * 9), *documents(3)],
         overwrite=True,
     )
-    assert cli(*CALL).code == 3
+    assert cli(*CALL, "--prefix", "PMID").code == 3
     first = content("graph")
-    Path("p.toml").write_text(limits, encoding="utf-8")
-    assert cli("quarantine", "retry", "out", "--pipeline", "p.toml").code == 0
+    assert cli("quarantine", "retry", "out").code == 3  # it is too long again
     assert content("graph") == first
-    assert cli("graph", "out", "-o", "graph", "--overwrite").code == 0
+    Path("p.toml").write_text(limits, encoding="utf-8")
+    result = cli("quarantine", "retry", "out", "--pipeline", "p.toml")
+    assert result.code == 0
+    account, graph = result.err.splitlines()[-2:]
+    assert "4 documents in: 4 done in out with 24 mentions, 0 in quarantine" in account
+    assert "2 concepts, 8 edges from documents, 1 pair in 12 sentences" in graph
     assert content("graph") != first
+    assert cli("graph", "out", "-o", "expected", "--prefix", "PMID").code == 0
+    assert content("graph") == content("expected")
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        (lambda: Path("graph").rename("away"), 0, "note: the graph of this run is no longer in "),
+        (
+            lambda: Path("graph/mine.txt").touch(),
+            2,
+            "the run in out is complete, but has no new graph: the folder ",
+        ),
+    ],
+)
+def test_a_graph_that_cannot_be_renewed_is_said_after_the_account(
+    cli: Cli, change: Callable[[], object], code: int, said: str
+) -> None:
+    write("in.jsonl", [Document(id="d", text="Tremor. " * 9), *documents(3)], overwrite=True)
+    limits = Path("p.toml").read_text(encoding="utf-8")
+    Path("p.toml").write_text(f"{limits}[limits]\nlongest = 30\n", encoding="utf-8")
+    assert cli(*CALL).code == 3
+    change()
+    Path("p.toml").write_text(limits, encoding="utf-8")
+    result = cli("quarantine", "retry", "out", "--pipeline", "p.toml")
+    assert result.code == code
+    account, graph = result.err.splitlines()[-2:]
+    assert "4 documents in: 4 done" in account
+    assert said in graph

@@ -46,6 +46,7 @@ from fascicle.text.segment import Segmenter, segmenter
 from fascicle.version import VERSION
 
 KIND: Final = "graph"
+PREFIX: Final = "document"  # of the ids of documents
 _MENTIONS: Final = "mentions"
 _NODES: Final = ("id", "category", "name", "xref", "year")
 _EDGES: Final = ("id", "subject", "predicate", "object", "category")
@@ -131,7 +132,7 @@ def write_graph(
     documents: Iterable[Document],
     folder: str | os.PathLike[str],
     *,
-    prefix: str = "document",
+    prefix: str = PREFIX,
     json_lines: bool = False,
     overwrite: bool = False,
     made_by: Mapping[str, str] = MappingProxyType({}),
@@ -141,6 +142,9 @@ def write_graph(
 
     After a kill, a call with the same ``made_by`` and options continues from the last saved state,
     and writes the same bytes as an uninterrupted one.
+
+    What a killed call left beside the folder may be the work of hours, so that only the next call
+    for the same folder uses it or removes it, and no graph of another folder.
 
     Args:
         documents: with links; may be a stream. Each id occurs once.
@@ -157,7 +161,7 @@ def write_graph(
         OutputError: the folder exists, the place cannot be written, or another process is writing
             the same graph.
     """
-    _check_prefix(prefix)
+    check_prefix(prefix)
     form = "jsonl" if json_lines else "tsv"
     options = {"release": VERSION, "prefix": prefix, "form": form}
     causes = {**made_by, **options} if made_by else {}
@@ -192,7 +196,12 @@ def _opened(
         yield counts, place
 
 
-def _check_prefix(prefix: str) -> None:
+def check_prefix(prefix: str) -> None:
+    """Checks the prefix of the ids of documents.
+
+    Raises:
+        UsageError: no CURIE can have it.
+    """
     if ":" in prefix or not is_curie(f"{prefix}:0"):
         raise UsageError(
             f"the prefix {prefix!r} is not allowed; give letters, digits, dots, underscores and "

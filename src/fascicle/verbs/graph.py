@@ -18,7 +18,7 @@ from fascicle.verbs.options import Overwrite, Strict, call, option, reads, write
 from fascicle.verbs.tasks.graph import graph_causes, graph_notes, unnamed_note
 
 
-class Options(Overwrite, Strict, shared.ReadingOptions):
+class Options(shared.GraphForm, Overwrite, Strict, shared.ReadingOptions):
     """Options of ``fascicle graph``.
 
     In Python: ``fascicle.graph.kgx.write_graph(fascicle.read("annotated.jsonl"), "graph")``
@@ -26,16 +26,12 @@ class Options(Overwrite, Strict, shared.ReadingOptions):
     Attributes:
         files: folders of runs, or documents with links; - for standard input.
         output: the folder of the graph, with nodes.tsv and edges.tsv.
-        json_lines: write nodes.jsonl and edges.jsonl instead.
-        prefix: of the ids of documents, such as PMID; default: document.
         source: only the mentions of this source.
         json: print the counts as JSON.
     """
 
     files: list[str] = option("RUN +", reads)
     output: str = option("-o --output FOLDER", writes, required=True)
-    json_lines: bool = option("--json-lines")
-    prefix: str = option("--prefix PREFIX", default="document")
     source: str | None = option("--source NAME")
     json: bool = option("--json")
 

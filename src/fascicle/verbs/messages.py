@@ -15,7 +15,8 @@ from typing import Any, Final
 # Errors name the argument of a function, which a user of Python can give; here it is the option
 # that says the same.
 _FLAGS: Final = (
-    "add overwrite allow_missing resume per_type distinct_types debug all_parts demo untaught"
+    "add overwrite allow_missing resume per_type distinct_types debug all_parts demo untaught "
+    "json_lines"
 )
 
 
@@ -24,7 +25,7 @@ _WITH_VALUES: Final = "documents columns shape labels bare_tags where"
 
 _ALIKE: Final = (
     "pack=PACK encoding=NAME format=NAME method=none source=NAME map=FILE dev=PATH token_file=FILE "
-    "curation=FILE tokens=FILE project=FILE"
+    "curation=FILE tokens=FILE project=FILE prefix=PREFIX graph=FOLDER"
 )
 
 

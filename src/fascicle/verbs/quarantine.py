@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import msgspec
 
@@ -11,7 +12,7 @@ from fascicle.errors import one_line
 from fascicle.pipeline.running.records import Quarantined
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Declared, fills, option, reads
-from fascicle.verbs.run import print_account
+from fascicle.verbs.run import account_code, print_account
 from fascicle.verbs.tasks.run import list_quarantined, read_quarantined, retry
 
 
@@ -83,8 +84,9 @@ def _run_show(args: Show) -> int:
 
 def _run_retry(args: Retry) -> int:
     """Tries documents again; returns the exit code."""
-    totals = retry(args.folder, only=args.name, pipeline=args.pipeline)
-    return print_account(totals, args.folder, as_json=args.json, verbose=args.verbose)
+    show = partial(print_account, folder=args.folder, as_json=args.json, verbose=args.verbose)
+    totals = retry(args.folder, only=args.name, pipeline=args.pipeline, done=show, tell=say)
+    return account_code(totals)
 
 
 def _cells(record: Quarantined) -> list[str]:

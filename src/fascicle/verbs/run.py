@@ -26,6 +26,7 @@ from fascicle.verbs.options import FormatNames, Strict, call, fills, option, pos
 from fascicle.verbs.shared import (
     AllChoices,
     Beside,
+    GraphForm,
     ReadingOptions,
     choices_of,
     read_request,
@@ -46,7 +47,7 @@ _LEFT_OUT: Final = MappingProxyType(
 )
 
 
-class Options(AllChoices, Beside, Strict, ReadingOptions):
+class Options(AllChoices, Beside, GraphForm, Strict, ReadingOptions):
     """Options of ``fascicle run``.
 
     In Python: ``fascicle.verbs.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml",
@@ -84,9 +85,14 @@ class Options(AllChoices, Beside, Strict, ReadingOptions):
 
 def run(args: Options) -> int:
     """Runs the pipeline; returns the exit code."""
-    bar, reading = progress(), read_request(args)
+    bar, reading, out = progress(), read_request(args), sys.stdout
+
+    def show(totals: Totals) -> None:
+        bar.end()
+        with contextlib.redirect_stdout(out):
+            print_account(totals, args.output, as_json=args.json, verbose=args.verbose)
+
     say_notes(left_out_notes(args.files, format=reading.format))
-    see = partial(_see, bar)
     try:
         # Ray prints on standard output, which is for the account
         with contextlib.redirect_stdout(sys.stderr):
@@ -97,22 +103,17 @@ def run(args: Options) -> int:
                 reading=reading,
                 choices=choices_of(args),
                 columns=table_columns(args, args.format),
-                progress=see,
+                progress=partial(_see, bar),
+                done=show,
                 tell=say,
             )
     finally:
         bar.end()
-    return print_account(
-        totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose
-    )
+    return account_code(totals, strict=args.strict)
 
 
-def print_account(
-    totals: Totals, folder: str, *, as_json: bool, strict: bool = False, verbose: bool = False
-) -> int:
-    """Prints the account; returns the exit code: 3 if documents are in quarantine, or with
-    ``strict`` if the format lost anything, else that of `Tally.exit_code`.
-    """
+def print_account(totals: Totals, folder: str, *, as_json: bool, verbose: bool = False) -> None:
+    """Prints the account of a run."""
     tally = Tally()
     tally.account.events.restore(totals.events)
     emit(msgspec.to_builtins(totals), "", as_json=as_json)
@@ -134,6 +135,14 @@ def print_account(
         f"{plural(totals.documents, 'document')} in: {totals.done:,} done in {folder} with "
         f"{mentions}, {totals.quarantined:,} in quarantine"
     )
+
+
+def account_code(totals: Totals, *, strict: bool = False) -> int:
+    """Returns the exit code: 3 if documents are in quarantine, or with ``strict`` if the format
+    lost anything, else that of `Tally.exit_code`.
+    """
+    tally = Tally()
+    tally.account.events.restore(totals.events)
     if totals.quarantined or (strict and totals.losses):
         return _INCOMPLETE
     return tally.exit_code(strict=strict)

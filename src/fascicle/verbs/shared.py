@@ -109,6 +109,18 @@ class ReadingAs(ReadingDetails):
     input_format: str = input_format("--input-format --format")
 
 
+class GraphForm(Declared):
+    """Options of commands that write a graph.
+
+    Attributes:
+        json_lines: write the graph as nodes.jsonl and edges.jsonl.
+        prefix: of the ids of documents in the graph, such as PMID; default: document.
+    """
+
+    json_lines: bool = option("--json-lines")
+    prefix: str | None = option("--prefix PREFIX")
+
+
 class Colour:
     """Option of commands that may write a view for people.
 

@@ -20,14 +20,15 @@ from fascicle.core.wording import plural
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.requests import ReadRequest
 from fascicle.graph.counts import MOST_CONCEPTS
-from fascicle.graph.kgx import KIND, GraphTotals, write_graph
+from fascicle.graph.kgx import KIND, PREFIX, GraphTotals, check_prefix, write_graph
+from fascicle.pipeline.running.folder import RunFolder
 from fascicle.pipeline.running.parts import documents_of_run, parts_of_run
 from fascicle.pipeline.running.plan import states_of_inputs
 from fascicle.pipeline.running.run import Run
 
 _INPUTS: Final = "set of inputs"
 _WHOLE: Final = "jsonl"  # the format that holds all of a document
-_RECORD: Final = ".fascicle-run-graph.json"  # of a run: the folder of its graph
+_RECORD: Final = ".fascicle-run-graph.json"  # of a run: the plan of its graph
 
 
 def graph_causes(
@@ -48,20 +49,48 @@ def graph_causes(
     return {_INPUTS: _digest(states), "set of options": _digest(options)}
 
 
+class GraphPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Graph of a run, as `fascicle.graph.kgx.write_graph` takes it.
+
+    Attributes:
+        folder: of the graph.
+        prefix: of the ids of documents.
+        json_lines: write JSON Lines in place of TSV.
+    """
+
+    folder: str
+    prefix: str = PREFIX
+    json_lines: bool = False
+
+
+def plan_graph(
+    folder: str | os.PathLike[str] | None, *, prefix: str, json_lines: bool
+) -> GraphPlan | None:
+    """Returns the plan of a graph; ``None`` if there is no folder for it.
+
+    Raises:
+        UsageError: a form without a folder, or a prefix that is not allowed.
+    """
+    check_prefix(prefix)
+    if folder is not None:
+        return GraphPlan(folder=os.path.realpath(folder), prefix=prefix, json_lines=json_lines)
+    if json_lines or prefix != PREFIX:
+        raise UsageError(
+            "prefix=PREFIX and json_lines=True are for graphs, and no graph is asked for; give "
+            "graph=FOLDER, or leave them out"
+        )
+    return None
+
+
 @contextmanager
 def graph_of_run(
-    run: Run,
-    graph: str | os.PathLike[str] | None,
-    inputs: Inputs,
-    *,
-    again: bool,
-    tell: Callable[[str], None],
+    run: Run, plan: GraphPlan | None, inputs: Inputs, *, again: bool, tell: Callable[[str], None]
 ) -> Iterator[None]:
     """Writes the graph of a run when the block that completes the run ends without an error.
 
     Args:
         run: with parts in the format jsonl.
-        graph: folder of the graph; ``None`` for no graph.
+        plan: ``None`` for no graph.
         inputs: of the run.
         again: whether the run, and so its own graph, may be there already.
         tell: called with notes.
@@ -71,27 +100,58 @@ def graph_of_run(
         InputError: no mention of the run has a link.
         OutputError: the graph cannot be written.
     """
-    if graph is None:
+    if plan is None:
         yield
         return
-    folder, place = run.folder, os.path.realpath(graph)
-    recorded = msgspec.json.decode(folder.content(_RECORD) or b"null")
-    overwrite = again and recorded == place
-    _check_graph(run, os.fspath(graph), inputs, overwrite=overwrite)
+    recorded = _recorded(run.folder)
+    overwrite = again and recorded is not None and recorded.folder == plan.folder
+    _check_graph(run, plan.folder, inputs, overwrite=overwrite)
     yield
-    folder.write_json(_RECORD, place)
+    run.folder.write_json(_RECORD, plan)
+    _write(run.folder, plan, "no graph", overwrite=overwrite, tell=tell)
+
+
+def renew_graph(folder: RunFolder, tell: Callable[[str], None]) -> None:
+    """Writes the graph of a complete run anew, if the run has one.
+
+    Args:
+        folder: of the run.
+        tell: called with notes, such as that the graph is no longer where it was.
+
+    Raises:
+        InputError: no mention of the run has a link.
+        OutputError: the graph cannot be written, or was changed.
+    """
+    plan = _recorded(folder)
+    if plan is not None and os.path.isdir(plan.folder):  # noqa: PTH112
+        _write(folder, plan, "no new graph", overwrite=True, tell=tell)
+    elif plan is not None:
+        tell(f"note: the graph of this run is no longer in {plan.folder}, so it is not renewed")
+
+
+def _recorded(folder: RunFolder) -> GraphPlan | None:
+    return msgspec.json.decode(folder.content(_RECORD) or b"null", type=GraphPlan | None)
+
+
+def _write(
+    folder: RunFolder, plan: GraphPlan, lack: str, *, overwrite: bool, tell: Callable[[str], None]
+) -> None:
+    """Writes the graph of a complete run; ``lack`` is what the run has after an error."""
     digest = _digest("".join(part.sha256 for part in parts_of_run(folder)).encode())
     try:
         totals = write_graph(
             documents_of_run(folder),
-            graph,
+            **msgspec.structs.asdict(plan),
             overwrite=overwrite,
             made_by={_INPUTS: digest},
             tell=tell,
         )
     except (InputError, OutputError) as error:
-        what = f"the run in {folder.name} is complete, but has no graph"
-        raise error.saying(f"{what}: {error}") from None
+        advice = f"; fascicle graph {folder.name} -o FOLDER makes it"
+        is_place = isinstance(error, OutputError) and not is_url(folder.name)
+        raise error.saying(
+            f"the run in {folder.name} is complete, but has {lack}: {error}{advice * is_place}"
+        ) from None
     for note in graph_notes(totals):
         tell(note)
 
@@ -103,7 +163,7 @@ def _check_graph(run: Run, graph: str, inputs: Inputs, *, overwrite: bool) -> No
             f"{run.format}; write parts in {_WHOLE}, or no graph"
         )
     folder = run.folder.name
-    places = [Path(os.path.realpath(place)) for place in (graph, folder)]
+    places = Path(graph), Path(os.path.realpath(folder))
     if not is_url(folder) and (
         places[0].is_relative_to(places[1]) or places[1].is_relative_to(places[0])
     ):

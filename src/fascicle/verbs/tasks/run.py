@@ -18,10 +18,11 @@ from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest, resolve_inputs
 from fascicle.formats.sources import distinct_files
 from fascicle.formats.tables import TableOptions
+from fascicle.graph.kgx import PREFIX
 from fascicle.loading import DEFAULT_MODEL
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.folder import RunFolder
-from fascicle.pipeline.running.records import Quarantined
+from fascicle.pipeline.running.records import Quarantined, Shard
 from fascicle.pipeline.running.report import (
     Totals,
     current_quarantine,
@@ -38,11 +39,16 @@ from fascicle.pipeline.running.run import (
 )
 from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.choices import LINKED_MODEL, Choices
-from fascicle.verbs.tasks.graph import graph_of_run
+from fascicle.verbs.tasks.graph import graph_of_run, plan_graph, renew_graph
 from fascicle.version import VERSION
 
 _Progress = Callable[[RunProgress], None]
+_Done = Callable[[Totals], object]
 _Tell = Callable[[str], None]
+
+
+def _silent(_: object) -> None:
+    """Tells nobody."""
 
 
 def run(  # noqa: PLR0913
@@ -59,8 +65,11 @@ def run(  # noqa: PLR0913
     resume: bool = False,
     update: bool = False,
     graph: AnyPath | None = None,
-    progress: _Progress = lambda progress: None,
-    tell: _Tell = lambda note: None,
+    prefix: str = PREFIX,
+    json_lines: bool = False,
+    progress: _Progress = _silent,
+    done: _Done = _silent,
+    tell: _Tell = _silent,
 ) -> Totals:
     """Runs a pipeline over files; finished work is kept, however the run ends.
 
@@ -80,40 +89,55 @@ def run(  # noqa: PLR0913
         resume: continue an interrupted run.
         update: the inputs follow each other in time, see `fascicle.pipeline.running.run.Run.do`.
         graph: folder of a graph of the finished run, as `fascicle.graph.kgx.write_graph` makes it.
+        prefix: of the ids of documents in the graph.
+        json_lines: write the graph as JSON Lines.
         progress: called with the progress of the run, about ten times a second.
+        done: called with the account, before the graph is written.
         tell: called with notes about the graph.
 
     Returns:
         The account: every input document is done or in quarantine.
 
     Raises:
-        FascicleError: see `fascicle.pipeline.running.run.Run.do`.
+        FascicleError: see `fascicle.pipeline.running.run.Run.do`; or the run is complete, and has
+            no graph.
     """
-    request, place = reading or ReadRequest(), os.fspath(folder)
-    paths = _paths(to_path_list(files), request)
-    opener = PipelineOpener(given=os.fspath(pipeline), choices=choices or LINKED_MODEL)
-    inputs = _refuse_inputs(place, paths, opener)
+    plan = plan_graph(graph, prefix=prefix, json_lines=json_lines)
+    place = os.fspath(folder)
+    paths, opener, inputs = _checked_inputs(files, place, pipeline, choices, reading)
     opened = Run.of(
         paths,
         opener,
         place,
-        reading=request,
+        reading=reading,
         format=format,
         columns=columns,
         workers=workers if ray is None else workers or 1,
         pool=_pool_on(ray),
     )
-    with graph_of_run(opened, graph, inputs, again=resume or update, tell=tell):
-        return opened.do(resume=resume, update=update, progress=progress)
+    with graph_of_run(opened, plan, inputs, again=resume or update, tell=tell):
+        totals = opened.do(resume=resume, update=update, progress=progress)
+        done(totals)
+    return totals
 
 
-def _refuse_inputs(folder: str, paths: Sequence[str], opener: PipelineOpener) -> Inputs:
-    """Returns all that is read on this machine; none of it may be the folder."""
+def _checked_inputs(
+    files: Paths,
+    folder: str,
+    pipeline: AnyPath,
+    choices: Choices | None,
+    reading: ReadRequest | None,
+) -> tuple[list[str], PipelineOpener, Inputs]:
+    """Returns the files, the opener of the pipeline, and all that is read on this machine; none of
+    it may be the folder.
+    """
+    paths = _paths(to_path_list(files), reading or ReadRequest())
+    opener = PipelineOpener(given=os.fspath(pipeline), choices=choices or LINKED_MODEL)
     inputs = (*paths, opener.given, *opener.choices.paths)
     local = Inputs.of(path for path in inputs if not is_url(path))
     if not is_url(folder):
         local.refuse(folder, filled=True)
-    return local
+    return paths, opener, local
 
 
 def _pool_on(address: str | None) -> StartPool:
@@ -161,14 +185,23 @@ def read_quarantined(folder: str, identifier: str) -> Quarantined:
     return find_quarantined(place, place.manifest(), identifier)
 
 
-def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None) -> Totals:
+def retry(
+    folder: str,
+    *,
+    only: Sequence[str] = (),
+    pipeline: str | None = None,
+    done: _Done = _silent,
+    tell: _Tell = _silent,
+) -> Totals:
     """Tries documents in quarantine again, under the same limits; the successful ones are written
-    to a separate part.
+    to a separate part, and the graph of the run is written anew.
 
     Args:
         folder: of a run that is complete.
         only: ids; by default all that can be tried.
         pipeline: replaces that of the run, e.g. because a step was corrected.
+        done: called with the account, before the graph is written.
+        tell: called with notes about the graph.
 
     Returns:
         The account of the whole run.
@@ -176,23 +209,29 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
     Raises:
         OutputError: the folder holds no run, or one that is not complete.
         UsageError: an id that is not in quarantine.
-        FascicleError: the pipeline cannot be opened.
+        FascicleError: the pipeline cannot be opened, or the graph of the run cannot be written.
     """
     run_folder = RunFolder(folder)
     manifest = run_folder.manifest()
     of_run = PipelineOpener(given=manifest.pipeline, choices=manifest.choices)
     opener = (PipelineOpener(given=pipeline) if pipeline else of_run).from_anywhere()
-    path, limits = opener.given, opener.limits
     with opener() as opened:
         made_by = {"release": VERSION, **opened.made_by()}
     with run_folder.place.held() as mark:
         manifest = run_folder.manifest()  # an update may have changed it meanwhile
         deque(checked_markers(run_folder, manifest, run_folder.done(manifest.shards)), maxlen=0)
-        again = plan_retry(run_folder, manifest, only=only, made_by=made_by, pipeline=path)
+        again = plan_retry(run_folder, manifest, only=only, made_by=made_by, pipeline=opener.given)
         if again is not None:
-            (shard,) = again.shards
-            opening = partial(open_worker, opener, folder, f"{shard.name}.json", mark)
-            with Supervisor(opening, limits=limits, workers=1) as supervisor:
-                for _ in supervisor.run([shard]):
-                    pass
-        return finalize(run_folder, manifest)
+            _try_again(folder, opener, again.shards, mark)
+        totals = finalize(run_folder, manifest)
+    done(totals)
+    if again is not None:
+        renew_graph(run_folder, tell)
+    return totals
+
+
+def _try_again(folder: str, opener: PipelineOpener, shards: Sequence[Shard], mark: str) -> None:
+    (shard,) = shards
+    opening = partial(open_worker, opener, folder, f"{shard.name}.json", mark)
+    with Supervisor(opening, limits=opener.limits, workers=1) as supervisor:
+        deque(supervisor.run([shard]), maxlen=0)
