@@ -19,6 +19,7 @@ import pytest
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import MissingExtraError, UsageError
+from fascicle.formats import write
 from fascicle.pipeline.scale import Cluster, pool_on
 from fascicle.settings.pipeline import Limits
 
@@ -86,6 +87,10 @@ def ended(driver: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 def parts(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("part-*"))}
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def calm(
@@ -192,6 +197,33 @@ def test_a_shard_that_ends_all_stations_ends_the_run(begin: Begin, tmp_path: Pat
     assert "WorkersError" in err.decode()
     assert "shard 00001" in err.decode()
     assert sorted(path.name for path in (tmp_path / "out").glob("done-*")) == ["done-00000.json"]
+
+
+@pytest.mark.slow
+def test_the_graph_of_a_run_on_a_cluster_has_the_bytes_of_one_machine(
+    address: str, tmp_path: Path
+) -> None:
+    names = "Chemical\tlithium\tMESH:D008094\nDisease\ttremor\tMESH:D014202\n"
+    (tmp_path / "names.tsv").write_text(f"type\tname\tid\n{names}", encoding="utf-8")
+    (tmp_path / "p.toml").write_text(
+        'name = "p"\n[[steps]]\nkind = "recogniser"\nname = "names"\nmodel = "names.tsv"\n'
+        "[shards]\ndocuments = 4\n[limits]\nmemory = 300\n",
+        encoding="utf-8",
+    )
+    texts = [f"Lithium {at}. {'Tremor by lithium. ' * (at % 3)}" for at in range(30)]
+    write(
+        tmp_path / "in.jsonl", [Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
+    )
+    for name, more in (("here", []), ("there", ["--ray", address, "--workers", "2"])):
+        call = [sys.executable, "-m", "fascicle", "run", "in.jsonl", "--pipeline", "p.toml", "-o"]
+        graph = [f"run-{name}", "--graph", name, "--json", *more]
+        done = subprocess.run([*call, *graph], cwd=tmp_path, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        totals = json.loads(done.stdout)
+        assert (totals["done"], totals["shards"]) == (30, 8)
+    here, there = (content(tmp_path / name) for name in ("here", "there"))
+    assert here == there
+    assert here["edges.tsv"].count(b"biolink:mentions") == 50
 
 
 @pytest.mark.parametrize("address", ["ray://host:1", "in.jsonl", "host"])
