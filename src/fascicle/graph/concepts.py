@@ -92,7 +92,7 @@ def _concept_rows(
     document: Document, evidence: DocumentConcepts, weights: Mapping[str, float]
 ) -> Iterator[Sequence[Any]]:
     """Yields the rows of a document, the concept with the highest weight first."""
-    concepts = evidence.by_concept()
+    concepts = evidence.concepts
     sums = {
         concept: sum(weight_of(occurrence.section, weights) for occurrence in occurrences)
         for concept, occurrences in concepts.items()

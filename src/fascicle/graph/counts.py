@@ -56,7 +56,7 @@ _ADD_TYPE: Final = """
 INSERT INTO type VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET mentions = mentions + excluded.mentions
 """
 _ADD_COUNTS: Final = """
-UPDATE concept SET mentions = mentions + ?, sentences = sentences + ?, documents = documents + 1,
+UPDATE concept SET mentions = mentions + ?, sentences = sentences + ?, documents = documents + ?,
     name = coalesce(nullif(name, ''), ?), same = coalesce(nullif(same, ''), ?)
 WHERE number = ?
 """
@@ -72,6 +72,9 @@ SELECT a.concept, b.concept, a.sentences, b.sentences, pair.section, pair.source
 FROM pair JOIN concept a ON a.number = first JOIN concept b ON b.number = second
 ORDER BY first, second, section, source
 """
+
+
+_NONE: Final = (0, 0, 0, "", "")  # counts of a concept that does not wait, its name and CURIEs
 
 
 class ConceptCounts(NamedTuple):
@@ -117,6 +120,8 @@ class ConceptBase:
         self.sentences = self.crowded = 0
         self._numbers: dict[str, int] = {}
         self._pairs: list[tuple[Any, ...]] = []
+        self._concepts = dict[int, tuple[int, int, int, str, str]]()
+        self._types = Counter[tuple[int, str]]()
         for path in self._files():
             refuse_foreign(path)
         self._path.touch()  # its errors say why, and those of SQLite do not
@@ -177,23 +182,22 @@ class ConceptBase:
         places: dict[int, dict[str, list[ConceptMention]]] = defaultdict(lambda: defaultdict(list))
         for occurrence in evidence.occurrences:
             places[occurrence.sentence][occurrence.concept].append(occurrence)
-        self._add_concepts(evidence.by_concept().values())
+        self._add_concepts(evidence.concepts.values())
         self._add_pairs(places.values(), evidence.date)
         if len(self._pairs) + len(self._numbers) > _WAITING:
             self._flush()
             self._numbers.clear()
 
     def _add_concepts(self, concepts: Iterable[Sequence[ConceptMention]]) -> None:
-        counts, types = [], Counter[tuple[int, str]]()
         for occurrences in concepts:
             number = self._number(occurrences[0].concept)
-            name = first_filled(occurrence.link.name for occurrence in occurrences)
-            same = first_filled("|".join(occurrence.link.same) for occurrence in occurrences)
-            sentences = len({occurrence.sentence for occurrence in occurrences})
-            counts.append((len(occurrences), sentences, name, same, number))
-            types.update((number, occurrence.mention.type) for occurrence in occurrences)
-        self._base.executemany(_ADD_COUNTS, counts)
-        self._base.executemany(_ADD_TYPE, ((*key, count) for key, count in types.items()))
+            mentions, sentences, documents, name, same = self._concepts.get(number, _NONE)
+            name = name or first_filled([occurrence.link.name for occurrence in occurrences])
+            same = same or first_filled(["|".join(each.link.same) for each in occurrences])
+            mentions += len(occurrences)
+            sentences += len({occurrence.sentence for occurrence in occurrences})
+            self._concepts[number] = mentions, sentences, documents + 1, name, same
+            self._types.update([(number, occurrence.mention.type) for occurrence in occurrences])
 
     def _number(self, concept: str) -> int:
         number = self._numbers.get(concept)
@@ -230,10 +234,15 @@ class ConceptBase:
     def _flush(self) -> None:
         self._pairs.sort()  # rows that are near each other in the table are written together
         self._base.executemany(_ADD_PAIR, self._pairs)
-        self._pairs.clear()
+        concepts = ((*counts, number) for number, counts in self._concepts.items())
+        self._base.executemany(_ADD_COUNTS, concepts)
+        self._base.executemany(_ADD_TYPE, ((*key, count) for key, count in self._types.items()))
+        for waiting in (self._pairs, self._concepts, self._types):
+            waiting.clear()
 
     def concepts(self) -> Iterator[ConceptCounts]:
         """Yields all concepts, in the order in which they occurred first."""
+        self._flush()
         for concept, name, same, *rest in self._base.execute(_CONCEPTS):
             yield ConceptCounts(concept, name, tuple(filter(None, same.split("|"))), *rest)
 
@@ -256,6 +265,10 @@ class _Side(NamedTuple):
 
 
 def _side_of(occurrences: Sequence[ConceptMention]) -> _Side:
+    first = occurrences[0]
+    if len(occurrences) == 1:  # most concepts of a sentence
+        place = first.mention.start, first.section
+        return _Side({first.mention.spans}, first.sources, first.facts, first.probability, place)
     return _Side(
         {occurrence.mention.spans for occurrence in occurrences},
         frozenset().union(*(occurrence.sources for occurrence in occurrences)),
@@ -275,6 +288,8 @@ def _pair_row(first: _Side, second: _Side, *, is_new: bool) -> tuple[Any, ...]:
 
 def _merged(rows: Sequence[tuple[Any, ...]]) -> Support:
     """Returns the support of one pair from its rows."""
+    if len(rows) == 1:  # most pairs
+        return _only(rows[0])
     sections, sources = Counter[str](), set[str]()
     for section, source, count, *_ in rows:
         sections[section] += count
@@ -290,4 +305,18 @@ def _merged(rows: Sequence[tuple[Any, ...]]) -> Support:
         uncertain=sum(uncertain),
         probability=max(probabilities),
         dates=(min(first, default=""), max(last, default="")),
+    )
+
+
+def _only(row: tuple[Any, ...]) -> Support:
+    section, source, count, documents, negated, uncertain, probability, first, last = row
+    return Support(
+        count=count,
+        documents=documents,
+        sections={section: count},
+        sources=source.split("|"),
+        negated=negated,
+        uncertain=uncertain,
+        probability=probability,
+        dates=(first or "", last or ""),
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
+
+import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.facts import facts_of
@@ -19,7 +22,7 @@ from fascicle.core.mention import (
     display_identifier,
     is_curie,
 )
-from fascicle.text.segment import Segmenter, all_sentences, sentence_number
+from fascicle.text.segment import Segmenter, all_sentences
 
 UNKNOWN: Final = -1.0  # stands for a missing probability, below all others
 DATED: Final = ("date", "year")  # names of facts
@@ -27,6 +30,7 @@ _DATE: Final = re.compile(
     r"[0-9]{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?)?(?![0-9])"
 )
 NO_SECTION: Final = "text"  # name of a place outside of all named sections
+_NO_FACTS: Final = frozenset[str]()
 
 
 class ConceptMention(NamedTuple):
@@ -60,6 +64,7 @@ class DocumentConcepts(NamedTuple):
     Attributes:
         sentences: all of the document.
         occurrences: in the order of the mentions.
+        concepts: the occurrences of each concept, in order.
         unnamed: number of links that have no CURIE, which are left out.
         ambiguous: number of mentions that are left out because their links are ambiguous.
         date: of the document, see `date_of`.
@@ -67,16 +72,10 @@ class DocumentConcepts(NamedTuple):
 
     sentences: tuple[Span, ...]
     occurrences: tuple[ConceptMention, ...]
+    concepts: Mapping[str, Sequence[ConceptMention]]
     unnamed: int
     ambiguous: int
     date: str
-
-    def by_concept(self) -> Mapping[str, list[ConceptMention]]:
-        """Returns the mentions of each concept, in order."""
-        concepts = defaultdict(list)
-        for occurrence in self.occurrences:
-            concepts[occurrence.concept].append(occurrence)
-        return concepts
 
 
 def evidence_of(
@@ -91,32 +90,42 @@ def evidence_of(
         identify: CURIE of a link -> that of the concept.
     """
     sentences = all_sentences(document, rules) or ((0, 0),) * bool(document.mentions)
+    starts = [start for start, _ in sentences]
     occurrences, unnamed = dict[tuple[str, Fragments], ConceptMention](), 0
     for mention, link in _answers(document):
         curie = display_identifier(link)
-        if not is_curie(curie):
+        if not link.curie and not is_curie(curie):  # a link checks its own CURIE
             unnamed += 1
             continue
-        concept = identify(curie)
-        sentence = sentence_number(sentences, mention.start)
+        sentence = max(0, bisect_right(starts, mention.start) - 1)
         section = document.section_of(mention) or NO_SECTION
-        occurrence = ConceptMention(
-            concept, link, mention, sentence, section, *_support(mention, link)
-        )
-        place = (concept, mention.spans)
+        occurrence = _occurrence(identify(curie), link, mention, sentence, section)
+        place = (occurrence.concept, mention.spans)
         before = occurrences.get(place)
         occurrences[place] = occurrence if before is None else _united(before, occurrence)
     ambiguous, date = sum(map(_is_ambiguous, document.mentions)), date_of(document.meta)
-    return DocumentConcepts(sentences, (*occurrences.values(),), unnamed, ambiguous, date)
+    every = tuple(occurrences.values())
+    return DocumentConcepts(sentences, every, _by_concept(every), unnamed, ambiguous, date)
 
 
-def _support(mention: Mention, link: Link) -> tuple[frozenset[str], float, frozenset[str]]:
-    """Returns the sources, the probability and the facts of a mention."""
-    return (
-        frozenset((mention.source,)),
-        _probability(mention, link),
-        frozenset(facts_of(mention)),
-    )
+def _occurrence(
+    concept: str, link: Link, mention: Mention, sentence: int, section: str
+) -> ConceptMention:
+    source, probability = _source(mention.source), _probability(mention, link)
+    facts = frozenset(facts_of(mention)) if mention.attributes else _NO_FACTS
+    return ConceptMention(concept, link, mention, sentence, section, source, probability, facts)
+
+
+def _by_concept(occurrences: Iterable[ConceptMention]) -> Mapping[str, Sequence[ConceptMention]]:
+    concepts = defaultdict[str, list[ConceptMention]](list)
+    for occurrence in occurrences:
+        concepts[occurrence.concept].append(occurrence)
+    return concepts
+
+
+@lru_cache(maxsize=1_000)
+def _source(name: str) -> frozenset[str]:
+    return frozenset((name,))
 
 
 def _united(first: ConceptMention, other: ConceptMention) -> ConceptMention:
@@ -165,11 +174,10 @@ def first_filled(texts: Iterable[str]) -> str:
 
 def highest_probability(occurrences: Iterable[ConceptMention]) -> float:
     """Returns the highest probability, or `UNKNOWN`."""
-    return max((occurrence.probability for occurrence in occurrences), default=UNKNOWN)
+    return max([occurrence.probability for occurrence in occurrences], default=UNKNOWN)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Support:
+class Support(msgspec.Struct, frozen=True, kw_only=True):
     """What supports an edge.
 
     Attributes:
@@ -195,13 +203,14 @@ class Support:
 
 def support_of(occurrences: Sequence[ConceptMention], date: str = "") -> Support:
     """Returns the support by the mentions of one concept in one document with this date."""
+    facts = [occurrence.facts for occurrence in occurrences if occurrence.facts]
     return Support(
         count=len(occurrences),
         documents=1,
-        sections=Counter(occurrence.section for occurrence in occurrences),
-        sources=frozenset().union(*(occurrence.sources for occurrence in occurrences)),
-        negated=sum("negated" in occurrence.facts for occurrence in occurrences),
-        uncertain=sum("uncertain" in occurrence.facts for occurrence in occurrences),
+        sections=Counter([occurrence.section for occurrence in occurrences]),
+        sources=frozenset().union(*[occurrence.sources for occurrence in occurrences]),
+        negated=sum("negated" in some for some in facts),
+        uncertain=sum("uncertain" in some for some in facts),
         probability=highest_probability(occurrences),
         dates=(date, date),
     )

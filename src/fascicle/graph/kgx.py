@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -344,6 +344,7 @@ def biolink_prefixes() -> Mapping[str, str]:
     return MappingProxyType({ours: other for ours, _, other in rows})
 
 
+@lru_cache(maxsize=100_000)
 def node_curie(curie: str) -> str:
     """Returns a CURIE with a prefix of the Biolink Model, and its local part escaped for KGX, which
     allows no slash or colon there.
@@ -363,7 +364,7 @@ def _document_node(document: Document, prefix: str) -> Row:
 
 
 def _mention_edges(document: str, evidence: DocumentConcepts) -> Iterator[Row]:
-    for concept, occurrences in evidence.by_concept().items():
+    for concept, occurrences in evidence.concepts.items():
         support = support_of(occurrences, evidence.date)
         sentences = len({occurrence.sentence for occurrence in occurrences})
         counts = {"mention_count": support.count, "sentence_count": sentences}

@@ -48,7 +48,9 @@ class RowFile:
             filled = {name: cell for name, cell in pairs if cell not in (None, "", [], ())}
             self._stream.write(msgspec.json.encode(filled) + b"\n")
         else:
-            self._stream.write(("\t".join(map(_cell, cells)) + "\n").encode())
+            # most cells are texts that stay as they are
+            texts = [c if type(c) is str and c.isprintable() else _cell(c) for c in cells]
+            self._stream.write(("\t".join(texts) + "\n").encode())
 
     def sync(self) -> int:
         """Writes all rows to the disk; returns the size of the file."""
@@ -62,8 +64,10 @@ def _rounded(value: Any) -> Any:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, str):
-        return value if value.isprintable() else _NOT_IN_CELLS.sub(" ", value)
     if isinstance(value, list | tuple):
-        return "|".join(_cell(part).replace("|", " ") for part in value)
-    return "" if value is None else str(_rounded(value))
+        return "|".join([_text(str(part)).replace("|", " ") for part in value])
+    return "" if value is None else _text(str(_rounded(value)))
+
+
+def _text(cell: str) -> str:
+    return cell if cell.isprintable() else _NOT_IN_CELLS.sub(" ", cell)
