@@ -145,6 +145,7 @@ def test_no_name_is_torn(numbered: Linker, text: str, words: str, names: set[str
 def greek(tmp_path_factory: pytest.TempPathFactory) -> Linker:
     """A linker of names with Greek letters and numbers."""
     names = ("TGF-β1", "TGFβ1", "TGF-β2", "TGF-β3", "HIF-1α", "HIF-2α", "IL-1α", "IL-1β", "IL-6")
+    names = (*names, "CYP2C9", "CYP2C19", "CYP3A4")
     records = [
         ConceptRecord(curie=f"HGNC:{at}", type="Gene", names=(Name(name),))
         for at, name in enumerate(names)
@@ -166,6 +167,8 @@ def greek(tmp_path_factory: pytest.TempPathFactory) -> Linker:
         ("IL-1β and TNF-α rose", "IL-1β", {"IL-1β"}),
         ("IL-1α and -β rose", "IL-1α", {"IL-1α"}),
         ("IL-1β and -6 rose", "IL-1β", {"IL-1β"}),
+        ("CYP2C9, 2C19 and 3A4 rose", "CYP2C9", {"CYP2C9", "CYP2C19", "CYP3A4"}),
+        ("CYP2C9/2C19 rose", "CYP2C9/2C19", {"CYP2C9", "CYP2C19"}),
     ],
 )
 def test_series_with_greek_letters(greek: Linker, text: str, words: str, names: set[str]) -> None:

@@ -26,8 +26,12 @@ _WORD: Final = r"[^\W\d_][\w'’-]*(?<![^suio'’\s]s)"  # no plural: "ES cells 
 _LAST: Final = r"(?:(?:\s*,\s+|\s+)(?:and/or|and|or)\s+|/)"
 _LEFT: Final = re.compile(rf"(?<![\w-])(?:{_WORD},\s+)*{_WORD}{_LAST}\Z")
 _NUMBER: Final = r"(?:\d{1,2}|[IVX]{2,4}|[A-Z]|alpha|beta|gamma|delta|[α-ω])"
-_GREEK: Final = (r"\d{1,2}[α-ω]", r"[α-ω]\d{1,2}")  # HIF-1α and -2α, TGF-β1 and -β2
-_ANY_NUMBER: Final = rf"(?:{'|'.join((*_GREEK, _NUMBER))})"
+_LONGER: Final = (
+    r"\d{1,2}[α-ω]",
+    r"[α-ω]\d{1,2}",
+    r"\d{1,2}[A-Z]\d{1,2}",
+)  # HIF-1α and -2α, TGF-β1 and -β2, CYP2C9 and 2C19
+_ANY_NUMBER: Final = rf"(?:{'|'.join((*_LONGER, _NUMBER))})"
 # Not "hepatitis B and C reactive protein", nor "BRCA1 and 2 mice".
 _ANOTHER: Final = (
     r"(?<=[A-Z])\s(?:reactive|peptides?|dimers?|coli|cells?|lymphocytes?)\b"
@@ -44,7 +48,7 @@ _SERIES: Final = (
     (_FIRST, _OTHER),
     *(
         (re.compile(rf"(.*[A-Za-z]|.*[^\W_][-\s]){form}"), re.compile(f"-?{form}"))
-        for form in _GREEK
+        for form in _LONGER
     ),
 )
 _TAIL: Final = re.compile(rf"{_NUMBER}\s+")
