@@ -274,7 +274,9 @@ class _Phrases:
         strict = self._rule.is_strict(words)
         phrases = self._strict if strict else self._phrases
         for form in words if strict else _casings(words, entry.type, self._rule):
-            phrases[form] = self._sets.union(phrases.get(form, number), number)
+            known = phrases.setdefault(form, number)
+            if known != number:
+                phrases[form] = self._sets.union(known, number)
             if entry.concepts:
                 self._concepts[strict][entry.type, form].update(dict.fromkeys(entry.concepts))
 
@@ -413,4 +415,5 @@ def _words_of(entries: list[DictionaryEntry], segmenter: Segmenter) -> Iterator[
         first = at
         while at < len(spans) and spans[at][0] < end:
             at += 1
-        yield [composed(text[a:b]) for a, b in spans[first:at]]
+        words = [text[a:b] for a, b in spans[first:at]]
+        yield words if entry.name.isascii() else list(map(composed, words))

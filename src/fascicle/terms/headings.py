@@ -114,6 +114,8 @@ def split_cells(row: str, separator: str = "\t") -> list[str]:
         except csv.Error:
             return []
     cells = row.split("\t")
+    if not row.startswith('"'):
+        return cells
     are_quoted = all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
     return [cell[1:-1].replace('""', '"') for cell in cells] if are_quoted else cells
 
@@ -252,7 +254,7 @@ def check_types(entries: Iterable[DictionaryEntry], path: str) -> Iterator[Dicti
     types, names, rows = set[str](), set[str](), 0
     for entry in entries:
         rows += 1
-        if _IDENTIFIER.fullmatch(entry.type):
+        if entry.type not in types and _IDENTIFIER.fullmatch(entry.type):
             raise InputError(
                 f"{path} has {entry.type!r} as a type, which is an identifier; {_REMEDY}", file=path
             )

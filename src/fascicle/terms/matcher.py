@@ -201,14 +201,17 @@ def read_dictionary(
         if columns.is_commented(cells):
             report.count_commented(f"{path}, line {number}")
             continue
-        if line.strip():
+        is_empty = not line.strip()
+        if not is_empty:
             columns.check_width(cells, number)
-        if not line.strip() or not cells[options.name_column].strip():
+        if is_empty or not cells[options.name_column].strip():
             report.count_empty(f"{path}, line {number}")
             continue
         entry = columns.entry(cells, number)
         report.count_bare(entry.concepts)
-        for name in (entry.name, *columns.synonyms(cells)):
+        report.entries += 1
+        yield entry
+        for name in columns.synonyms(cells):
             report.entries += 1
             yield entry._replace(name=name)
     if not columns.count or not report.entries:
@@ -286,7 +289,7 @@ class _Columns:
     def is_commented(self, cells: Sequence[str]) -> bool:
         """True if the type of a row begins with ``#``."""
         at = self._options.type_column
-        return at is not None and any(cell.lstrip().startswith("#") for cell in cells[at : at + 1])
+        return at is not None and at < len(cells) and cells[at].lstrip().startswith("#")
 
     def check_width(self, cells: list[str], number: int) -> None:
         """Raises an error for a row with another number of columns than the first, or than is
@@ -329,8 +332,9 @@ class _Columns:
                 "types as such",
                 at=Place(self._path, number),
             )
-        identifiers = "" if options.concept_column is None else cells[options.concept_column]
-        return DictionaryEntry(name, kind, tuple(split_identifiers(identifiers)))
+        if options.concept_column is None:
+            return DictionaryEntry(name, kind)
+        return DictionaryEntry(name, kind, tuple(split_identifiers(cells[options.concept_column])))
 
     def synonyms(self, cells: list[str]) -> Iterator[str]:
         """Yields further names of a row."""
