@@ -89,8 +89,14 @@ def _by_ends(finder: RelationFinder, dev: Sequence[Document]) -> RelationFinder:
 
 def _facts(run: Path) -> dict[str, Any]:
     stored = json.loads((run / "scores.json").read_text(encoding="utf-8"))
-    cost = json.loads((run / "cost.json").read_text(encoding="utf-8"))
-    return {"dev": stored["dev"]["micro"]["f1"], "epoch": stored["epoch"], **cost}
+    cost = run / "cost.json"  # of ``fascicle bench``
+    facts = json.loads(cost.read_text(encoding="utf-8")) if cost.exists() else {}
+    return {
+        "dev": stored["dev"]["micro"]["f1"],
+        "epoch": stored["epoch"],
+        "seconds": stored["seconds"],
+        **facts,
+    }
 
 
 def _found(finder: RelationFinder, documents: Sequence[Document]) -> list[Document]:

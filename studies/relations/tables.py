@@ -31,7 +31,8 @@ def gold(name: str = _RESULT) -> str:
             _percent(strict["f1"]),
             ends,
         ]
-        cells += [f"{row['seconds'] / 60:.0f}", f"{row['peak_rss_bytes'] / 1e9:.1f}"]
+        memory = row.get("peak_rss_bytes")
+        cells += [f"{row['seconds'] / 60:.0f}", f"{memory / 1e9:.1f}" if memory else MISSING]
         cells += [_percent(export["strict"]["f1"]) if export else MISSING]
         cells += [f"{export['bytes'] / 1e6:.1f}" if export else MISSING]
         body.append(cells)
