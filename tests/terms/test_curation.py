@@ -19,12 +19,11 @@ from fascicle.terms.curation import (
     CurationRule,
     NameRow,
     RuleDecision,
-    SeenNames,
     curate_names,
-    find_rule_problems,
     format_rules,
     read_rules,
 )
+from fascicle.terms.rule_problems import SeenNames, find_rule_problems
 from fascicle.terms.terms import ConceptRecord, Name
 
 Outcome = dict[NameRow, tuple[bool, bool, str, bool]]

@@ -451,7 +451,7 @@ class Matcher(Annotator):
 
     def _match(self, documents: Iterable[Document]) -> Iterator[_Matched]:
         for chunk in portions(documents, characters=_PORTION):
-            yield from self._match_chunk(chunk)
+            yield from self._match_chunk(with_blank_marks(chunk))
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns mentions of each document: one for each type of a matched phrase, without a
@@ -496,7 +496,6 @@ class Matcher(Annotator):
         return Patch(add=add, events=tuple(events))
 
     def _match_chunk(self, documents: Sequence[Document]) -> Iterator[_Matched]:
-        documents = with_blank_marks(documents)
         tokens = self._reader.read([document.text for document in documents])
         hits = self._names.table.find(tokens, inside_words=True)
         starts, ends = tokens.starts[hits.first], tokens.ends[hits.last]

@@ -18,11 +18,11 @@ from fascicle.core.files.atomic import check_target
 from fascicle.core.files.source import STDIN
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
-from fascicle.terms.curation import RuleProblem
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import vocabulary_order
 from fascicle.terms.pack.stats import stats_lines as stats_lines
 from fascicle.terms.pack.why import explanation_lines as why_lines
+from fascicle.terms.rule_problems import RuleProblem
 from fascicle.terms.sources.drafts import SourceReport
 from fascicle.verbs.console import StepProgress, Tally, with_progress
 from fascicle.verbs.messages import emit, say

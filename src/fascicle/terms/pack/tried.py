@@ -19,8 +19,6 @@ from fascicle.terms.curation import (
     Curation,
     CurationRule,
     NameRow,
-    RuleProblem,
-    find_rule_problems,
 )
 from fascicle.terms.keys.key import NORMALISER, KeyReader, TokenArrays, key
 from fascicle.terms.pack import layout
@@ -30,6 +28,7 @@ from fascicle.terms.pack.export import KeptRules, NamesOfKeys, pack_sources
 from fascicle.terms.pack.layout import Names
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import label_keys, make_sets
+from fascicle.terms.rule_problems import RuleProblem, find_rule_problems
 from fascicle.terms.scanning.building import build_table
 from fascicle.terms.scanning.table import Hits, NameTable, join_hits
 

@@ -18,7 +18,7 @@ from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.requests import ReadRequest, read_all_documents
-from fascicle.terms.curation import RuleProblem, format_rules, is_rules_table, read_rules
+from fascicle.terms.curation import format_rules, is_rules_table, read_rules
 from fascicle.terms.pack.differences import (
     PackChange,
     find_changes,
@@ -35,6 +35,7 @@ from fascicle.terms.pack.tried import TriedPack, rule_problems, rules_by_key
 from fascicle.terms.pack.verifying import verify as verify_pack
 from fascicle.terms.pack.why import Explanation
 from fascicle.terms.pack.why import explain_name as why_in
+from fascicle.terms.rule_problems import RuleProblem
 
 
 @validate_arguments

@@ -28,8 +28,6 @@ from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings
 from fascicle.terms.curation import (
     CURATION,
     Curation,
-    RuleProblem,
-    SeenNames,
     is_rules_table,
     read_rules,
 )
@@ -40,6 +38,7 @@ from fascicle.terms.pack.layout import KIND, PackManifest, SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.tried import build_settings, real_parts, rule_problems, rules_by_key
 from fascicle.terms.pack.why import COLUMNS, unsearched_labels
+from fascicle.terms.rule_problems import RuleProblem, SeenNames
 from fascicle.terms.sources.drafts import SourceReport
 from fascicle.terms.sources.reading import check_hash, check_source, read_source
 from fascicle.terms.sources.rows import list_rows
