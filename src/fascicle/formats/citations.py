@@ -353,11 +353,11 @@ def _title_and_abstract(blocks: Sequence[str]) -> tuple[str, Sequence[str]]:
     The title stands first, whatever its words are. Then come the authors, and after them what is
     known about them.
     """
-    title, *others = ["", *blocks] if _IDS.match(blocks[0]) else blocks
-    for place, block in enumerate(others):
+    title, *rest = ["", *blocks] if _IDS.match(blocks[0]) else blocks
+    for place, block in enumerate(rest):
         if block.startswith(_INFORMATION):
-            return title, [other for other in others[place:] if not _OTHER.match(other)]
-    paragraphs = [other for other in others if not _OTHER.match(other)]
+            return title, [block for block in rest[place:] if not _OTHER.match(block)]
+    paragraphs = [block for block in rest if not _OTHER.match(block)]
     has_authors = paragraphs and _AUTHORS.fullmatch(_unwrap(paragraphs[0]))
     return title, paragraphs[1:] if has_authors else paragraphs
 

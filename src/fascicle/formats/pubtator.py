@@ -327,8 +327,8 @@ def _relation_rows(document: Document, report: WriteReport) -> Iterator[str]:
         columns = tuple(fact for fact in relation.attributes if fact[0] in _OF_RELATION)
         row = "\t".join([document.id, relation.type, *(value for _, value in columns)])
         is_row = len(columns) >= 2 and not _NUMBER.fullmatch(relation.type)
-        held = replace(relation, attributes=columns)
-        if is_row and not _NOT_IN_LINES.search(row) and _relation_in(row.split("\t")) == held:
+        in_line = replace(relation, attributes=columns)
+        if is_row and not _NOT_IN_LINES.search(row) and _relation_in(row.split("\t")) == in_line:
             yield row
             if count := len(relation.attributes) - len(columns):
                 report.lose("attributes", document, count=count)

@@ -155,7 +155,7 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[RuleProblem]:
     """Yields rules without effect, the earlier ones first: the remaining rules have the same
     result as all together.
     """
-    near, looked, others = _names_near_rules(rows, curation)
+    near, looked, spellings = _names_near_rules(rows, curation)
     touched = defaultdict(set, {number: {*surfaces} for number, surfaces in looked.items()})
     for row in curation.added().values():
         for number in curation.fitting(row):
@@ -176,13 +176,13 @@ def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[RuleProblem]:
             message = f"{what} changes nothing, {_why_overruled(rule, near, curation)}"
             yield RuleProblem(number, "overruled", message)
         else:
-            yield RuleProblem(number, "dead", f"{what} does nothing{_why_dead(rule, others)}")
+            yield RuleProblem(number, "dead", f"{what} does nothing{_why_dead(rule, spellings)}")
 
 
-def _why_dead(rule: CurationRule, others: Mapping[str, Collection[str]]) -> str:
+def _why_dead(rule: CurationRule, spellings: Mapping[str, Collection[str]]) -> str:
     """Returns why a rule fits no name, and what to do."""
-    spellings = () if rule.action == "add" else others.get(rule.surface.casefold(), ())
-    names = " or ".join(map(repr, sorted(spellings)[:_SPELLINGS]))
+    variants = () if rule.action == "add" else spellings.get(rule.surface.casefold(), ())
+    names = " or ".join(map(repr, sorted(variants)[:_SPELLINGS]))
     return f", for the name is spelt {names}; spell it so" if names else " any more; remove it"
 
 
@@ -190,9 +190,9 @@ def _why_overruled(
     rule: CurationRule, near: Mapping[str, Iterable[NameRow]], curation: Curation
 ) -> str:
     """Returns why a rule that looks at names changes none of them, and what to do."""
-    named = {row.concept for row in near.get(rule.surface, ())}
-    named |= {concept for surface, concept in curation.added() if surface == rule.surface}
-    if rule.action == "prefer" and rule.concept not in named:
+    concepts = {row.concept for row in near.get(rule.surface, ())}
+    concepts |= {concept for surface, concept in curation.added() if surface == rule.surface}
+    if rule.action == "prefer" and rule.concept not in concepts:
         return f"for {rule.concept} has no such name; add the name first"
     return "for other rules or the vocabularies decide the same; remove it"
 
@@ -206,16 +206,16 @@ def _names_near_rules(
     near: defaultdict[str, dict[NameRow, None]] = defaultdict(dict)
     looked: defaultdict[int, set[str]] = defaultdict(set)
     surfaces = {rule.surface for rule in curation.rules}
-    others = {surface.casefold(): set[str]() for surface in surfaces if surface}
+    spellings = {surface.casefold(): set[str]() for surface in surfaces if surface}
     for row in rows:
-        if (folded := row.surface.casefold()) in others and row.surface not in surfaces:
-            others[folded].add(row.surface)
+        if (folded := row.surface.casefold()) in spellings and row.surface not in surfaces:
+            spellings[folded].add(row.surface)
         numbers = curation.fitting(row)
         if numbers or row.surface in surfaces:
             near[row.surface][row] = None
         for number in numbers:
             looked[number].add(row.surface)
-    return near, looked, others
+    return near, looked, spellings
 
 
 def _outcome(
