@@ -114,6 +114,47 @@ def test_raised_numbers_of_citations_are_no_part_of_a_name(tmp_path: Path, case:
     ]
 
 
+@pytest.mark.parametrize("case", ["auto", "exact", "any"])
+@pytest.mark.parametrize(
+    ("plain", "typographic"),
+    [
+        ("Sj\u00f6gren's syndrome", "Sj\u00f6gren\u2019s syndrome"),
+        ("Sj\u00f6gren's syndrome", "Sjo\u0308gren\u02bcs syndrome"),
+        ("5'-nucleotidase", "5\u2032\u2011nucleotidase"),
+        ("IL-6", "IL\u20106"),
+        ("IL-6", "IL\u20116"),
+        ("IL-6", "IL\u22126"),
+        ("IL-6", "\uff29\uff2c\uff0d\uff16"),
+        ("fibromyalgia", "\ufb01bromyalgia"),
+        ("fibromyalgia", "fibro\u00admyalgia"),
+        ("IgG/IgM", "IgG\u2215IgM"),
+        ("Ca2+", "Ca\u00b2\u207a"),
+        ("CO2", "CO\u2082"),
+        ("\u03bc-opioid", "\u00b5\u2010opioid"),
+    ],
+)
+def test_typographic_signs_in_lists_and_texts_are_plain_ones(
+    tmp_path: Path, plain: str, typographic: str, case: str
+) -> None:
+    for number, (name, text) in enumerate([(plain, typographic), (typographic, plain)]):
+        path = tmp_path / f"{number}.tsv"
+        path.write_text(f"type\tname\tid\nX\t{name}\tOWN:1\n", encoding="utf-8")
+        assert linked(path, f"The {text}, too", case) == [(text, ["OWN:1"])]
+
+
+def test_typographic_signs_leave_the_case_of_a_symbol_and_its_identifier(tmp_path: Path) -> None:
+    path = tmp_path / "list.tsv"
+    path.write_text(
+        "type\tname\tid\nGene\tFI\tOWN:1\nGene\tfi\tOWN:2\nX\tna\u00efve\tOWN:3\n", encoding="utf-8"
+    )
+    text = "FI \ufb01 Fi \uff26\uff29 naive"
+    assert linked(path, text, "auto") == [
+        ("FI", ["OWN:1"]),
+        ("\ufb01", ["OWN:2"]),
+        ("\uff26\uff29", ["OWN:1"]),
+    ]
+
+
 def test_a_longer_name_in_capitals_is_no_symbol(tmp_path: Path) -> None:
     path = tmp_path / "list.tsv"
     path.write_text("Disease\tHYPERTENSION\nDisease\tCHRONIC PAIN\n", encoding="utf-8")

@@ -17,7 +17,7 @@ from typing import Final, Literal, NamedTuple
 from fascicle.core.wording import has_letters, plural
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.inputs import Case
-from fascicle.terms.keys.characters import is_symbol
+from fascicle.terms.keys.characters import is_symbol, plain_signs
 from fascicle.terms.scanning.building import batches
 from fascicle.terms.scanning.table import NameTable
 from fascicle.text.segment import Segmenter
@@ -46,6 +46,8 @@ ENGLISH_STOP_WORDS: Final = frozenset(_ENGLISH.split())
 # words; what is longer is no name, and each word of the longest name costs a step of every search
 LONGEST: Final = 256
 _TINY: Final = 2
+_LETTERS: Final = "ʹʼˊˋ"  # apostrophes that a segmenter takes for letters
+_APOSTROPHES: Final = MappingProxyType(dict.fromkeys(map(ord, _LETTERS), "'"))
 NO_KIND: Final = -1  # in place of a set of types: no name matches in this casing
 _TOGETHER: Final = 4096  # names that are cut into words in one call
 _COUNTED: Final = ("entries", "empty", "signs", "too_long", "one_letter")  # classes of entries
@@ -81,6 +83,8 @@ class MatchingRule:
         as_written: types whose names have no form in lower case.
         folded: whether names match in any casing, in place of ``casings``; but, if ``symbols``, see
             there.
+        typographic: whether typographic signs match plain ones, see `plain_signs`, and marks of
+            citations in raised digits are blanks.
         symbols: whether a symbol matches only as it is written, also one that is a stop word in
             capitals. It is a word of at most six capital letters, or of at most two characters:
             ``REST`` and ``Ca``, but not ``rest`` and ``ca``.
@@ -92,7 +96,17 @@ class MatchingRule:
     untyped: bool = False
     as_written: frozenset[str] = frozenset()
     folded: bool = False
+    typographic: bool = False
     symbols: bool = False
+
+    def compared(self, word: str) -> str:
+        """Returns a word in the form in which names and texts are compared, in its own case."""
+        return plain_signs(word) if self.typographic else composed(word)
+
+    def searched(self, word: str) -> str:
+        """Returns the form of a word in the table of names: in lower case if the rule is folded."""
+        form = word if word.isascii() else self.compared(word)
+        return form.lower() if self.folded else form
 
     def stop_forms(self) -> set[str]:
         """Returns every form of the stop words that matches nothing."""
@@ -124,10 +138,16 @@ RULES: Final = MappingProxyType({rule.name: rule for rule in (_RAW, _THREE_CASIN
 OWN: Final[Mapping[Case, MatchingRule]] = MappingProxyType(
     {
         "auto": MatchingRule(
-            name="case-auto", stop_words=ENGLISH_STOP_WORDS, folded=True, symbols=True
+            name="case-auto",
+            stop_words=ENGLISH_STOP_WORDS,
+            folded=True,
+            typographic=True,
+            symbols=True,
         ),
-        "exact": MatchingRule(name="case-exact", stop_words=ENGLISH_STOP_WORDS, symbols=True),
-        "any": MatchingRule(name="case-any", folded=True),
+        "exact": MatchingRule(
+            name="case-exact", stop_words=ENGLISH_STOP_WORDS, typographic=True, symbols=True
+        ),
+        "any": MatchingRule(name="case-any", folded=True, typographic=True),
     }
 )
 
@@ -187,6 +207,7 @@ class _Names:
     """Dictionary that is ready for search.
 
     Attributes:
+        rule: by which they match.
         table: of all phrases, as their words with a blank between any two; in lower case if the
             rule is folded.
         kinds: index into ``sets`` for each row of the table; -1 if it matches only as one of
@@ -199,6 +220,7 @@ class _Names:
         concepts: identifiers by type and row of the table, or by type and strict name.
     """
 
+    rule: MatchingRule
     table: NameTable
     kinds: array[int]
     strict: dict[str, int]
@@ -213,14 +235,17 @@ class _Names:
         """
         if not self.concepts:
             return ()
-        return self.concepts.get((kind, composed(surface))) or self.concepts.get((kind, row), ())
+        word = self.rule.compared(surface)
+        return self.concepts.get((kind, word)) or self.concepts.get((kind, row), ())
 
     def kind(self, row: int, surface: str) -> int:
         """Returns the index into ``sets`` of the names of a row that match a surface; -1 if none
         does in its casing.
         """
         return (
-            self.strict.get(composed(surface), self.kinds[row]) if self.strict else self.kinds[row]
+            self.strict.get(self.rule.compared(surface), self.kinds[row])
+            if self.strict
+            else self.kinds[row]
         )
 
 
@@ -243,7 +268,7 @@ def gather_names(
     """
     phrases = _Phrases(rule)
     for batch in batches(entries, _TOGETHER):
-        for entry, words in zip(batch, _words_of(batch, segmenter), strict=True):
+        for entry, words in zip(batch, _words_of(batch, rule, segmenter), strict=True):
             _check_type(entry, rule)
             phrases.add(entry, words)
     return phrases.finish()
@@ -303,6 +328,7 @@ class _Phrases:
             stop_words=tuple(stop_words),
         )
         return _Names(
+            rule=self._rule,
             table=NameTable.of(order),
             kinds=array("i", map(self._phrases.__getitem__, order)),
             strict=self._strict,
@@ -398,17 +424,24 @@ def _casings(words: list[str], kind: str, rule: MatchingRule) -> set[str]:
     return forms
 
 
+def split_at_apostrophes(text: str) -> str:
+    """Returns a text of the same length, in which apostrophes that are letters are plain ones."""
+    return text.translate(_APOSTROPHES) if any(map(text.__contains__, _LETTERS)) else text
+
+
 def composed(text: str) -> str:
     """Returns words with composed accents (NFC), in which names and texts are compared."""
     return unicodedata.normalize("NFC", text)
 
 
-def _words_of(entries: list[DictionaryEntry], segmenter: Segmenter) -> Iterator[list[str]]:
+def _words_of(
+    entries: list[DictionaryEntry], rule: MatchingRule, segmenter: Segmenter
+) -> Iterator[list[str]]:
     """Yields the words of each name; all names are segmented in one call, separated by line
     breaks.
     """
     text = "\n".join(entry.name for entry in entries)
-    spans = segmenter.words(text)
+    spans = segmenter.words(split_at_apostrophes(text) if rule.typographic else text)
     at, end = 0, -1
     for entry in entries:
         end += 1 + len(entry.name)
@@ -416,4 +449,4 @@ def _words_of(entries: list[DictionaryEntry], segmenter: Segmenter) -> Iterator[
         while at < len(spans) and spans[at][0] < end:
             at += 1
         words = [text[a:b] for a, b in spans[first:at]]
-        yield words if entry.name.isascii() else list(map(composed, words))
+        yield words if entry.name.isascii() else list(map(rule.compared, words))

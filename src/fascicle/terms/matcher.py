@@ -410,7 +410,7 @@ class Matcher(Annotator):
         self.rule, self.name, self._content = _rule(rule), name, content
         self.places = 0  # of names in all texts so far
         self._report = report or DictionaryReport()
-        self._reader = reader or WordReader(folded=self.rule.folded)
+        self._reader = reader or WordReader(rule=self.rule)
         self._names = gather_names(entries, rule=self.rule, segmenter=self._reader.rules)
         if self._names.concepts:
             self.gives = frozenset({"mentions", "links"})
@@ -451,7 +451,10 @@ class Matcher(Annotator):
 
     def _match(self, documents: Iterable[Document]) -> Iterator[_Matched]:
         for chunk in portions(documents, characters=_PORTION):
-            yield from self._match_chunk(with_blank_marks(chunk))
+            # networks that carry a dictionary blank marks themselves
+            yield from self._match_chunk(
+                with_blank_marks(chunk) if self.rule.typographic else chunk
+            )
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns mentions of each document: one for each type of a matched phrase, without a

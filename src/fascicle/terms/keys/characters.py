@@ -24,6 +24,7 @@ _QUOTES: Final = "“”„‟«»〝〞"
 _OTHER_DASHES: Final = "−⁃˗"
 _MARKS_OF_OWNERS: Final = "™℠®©℗"
 _SLASHES: Final = "⁄∕"
+_PLAIN_SIGNS: Final = ("-", "'", '"', "/")
 _POINTS: Final = range(
     10,
     37,
@@ -126,6 +127,23 @@ def _invisible(character: str) -> bool:
     code = ord(character)
     selects = 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or 0x180B <= code <= 0x180F
     return unicodedata.category(character) == "Cf" or code in (0x34F, 0x17B4, 0x17B5) or selects
+
+
+def plain_signs(word: str) -> str:
+    """Returns a word with plain dashes, apostrophes, quotes and slashes, and letters and digits in
+    their usual form (NFKC): ``ﬁ`` is ``fi``; invisible characters do not count. Case and accents
+    stay, and a word that would become several stays as it is but for composed accents (NFC).
+    """
+    if word.isascii():
+        return word
+    plain = unicodedata.normalize("NFKC", "".join(map(_plain_sign, word)))
+    return plain if len(plain.split()) == 1 else unicodedata.normalize("NFC", word)
+
+
+@lru_cache(maxsize=1 << 12)
+def _plain_sign(character: str) -> str:
+    folded = _parts(character)
+    return folded if folded in _PLAIN_SIGNS or _invisible(character) else character
 
 
 class _Folded(NamedTuple):
