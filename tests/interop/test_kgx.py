@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from tests.support.concepts import DOCUMENTS
 
-from fascicle.core.document import Link
+from fascicle.core.document import Link, Relation
 from fascicle.graph.kgx import CATEGORIES, biolink_prefixes, write_graph
 from fascicle.terms import terms
 
@@ -43,14 +43,21 @@ def validator() -> Iterator[Any]:
 def test_kgx_accepts_the_graph(validator: Any, tmp_path: Path, json_lines: bool) -> None:
     from kgx.transformer import Transformer
 
-    totals = write_graph(DOCUMENTS, tmp_path / "graph", prefix="PMID", json_lines=json_lines)
+    first, *others = DOCUMENTS
+    ends = [("Cause", first.mentions[0].key), ("Theme", first.mentions[1].key)]
+    relations = tuple(Relation(type=kind, arguments=tuple(ends)) for kind in ("", "acts on"))
+    documents = [first.having(relations=relations), *others]
+    totals = write_graph(documents, tmp_path / "graph", prefix="PMID", json_lines=json_lines)
+    assert totals.related == 2
     names = sorted(map(str, (tmp_path / "graph").glob("*.*l" if json_lines else "*.tsv")))
     names = [name for name in names if not Path(name).name.startswith(".")]
     transformer = Transformer(stream=False)
     transformer.transform({"filename": names, "format": "jsonl" if json_lines else "tsv"})
     graph = transformer.store.graph
     assert graph.number_of_nodes() == totals.documents + totals.concepts
-    assert graph.number_of_edges() == totals.mentioned + totals.pairs
+    assert graph.number_of_edges() == totals.mentioned + totals.pairs + totals.related
+    types = {data.get("original_predicate") for *_, data in graph.edges(data=True)}
+    assert types - {None, ""} == {"acts on"}
     validator.validate(graph)
     assert validator.get_errors() == {}
 

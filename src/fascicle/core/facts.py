@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.core.mention import Mention
+from fascicle.core.mention import Mention, Relation
 
 # Names of attributes in corpora and tools, in lower case, without "is_" -> fact.
 _NAMES: Final[Mapping[str, str]] = MappingProxyType(
@@ -23,7 +23,7 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
 _FALSE: Final = frozenset({"false", "0", "no", "none"})
 
 
-def facts_of(mention: Mention) -> Iterator[str]:
+def facts_of(mention: Mention | Relation) -> Iterator[str]:
     """Yields the facts that the attributes of a mention state; a value may deny them."""
     for name, value in mention.attributes:
         fact = _NAMES.get(name.lower().removeprefix("is_"))

@@ -349,6 +349,11 @@ class PlacedMentions:
         return [number for span in near for number in self._numbers[span]]
 
 
+# What identifiers of concepts are called in BioRED; in BC5CDR they may be called like their types.
+CONCEPTS: Final = ("entity1", "entity2")
+SCORE: Final = "score"  # attribute of a relation of a model: its probability
+
+
 class Relation(
     msgspec.Struct,
     frozen=True,

@@ -20,6 +20,7 @@ from fascicle.graph.evidence import (
     first_filled,
     highest_probability,
 )
+from fascicle.graph.related import ConceptRelation
 
 MOST_CONCEPTS: Final = (
     100  # of a sentence whose pairs are counted; longer ones are lists and tables
@@ -42,9 +43,14 @@ CREATE TABLE IF NOT EXISTS pair (
     sentences INTEGER, documents INTEGER, negated INTEGER, uncertain INTEGER, probability REAL,
     earliest TEXT, latest TEXT,
     PRIMARY KEY (first, second, section, source)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS related (
+    first INTEGER, second INTEGER, section TEXT, source TEXT,
+    sentences INTEGER, documents INTEGER, negated INTEGER, uncertain INTEGER, probability REAL,
+    earliest TEXT, latest TEXT, type TEXT,
+    PRIMARY KEY (first, second, type, section, source)) WITHOUT ROWID;
 """
-_ADD_PAIR: Final = """
-INSERT INTO pair VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?10, ''), nullif(?10, ''))
+_ADD: Final = """
+INSERT INTO {} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?10, ''), nullif(?10, '') {})
 ON CONFLICT DO UPDATE SET
     sentences = sentences + excluded.sentences, documents = documents + excluded.documents,
     negated = negated + excluded.negated, uncertain = uncertain + excluded.uncertain,
@@ -52,6 +58,8 @@ ON CONFLICT DO UPDATE SET
     earliest = coalesce(min(earliest, excluded.earliest), earliest, excluded.earliest),
     latest = coalesce(max(latest, excluded.latest), latest, excluded.latest)
 """
+_ADD_PAIR: Final = _ADD.format("pair", "")
+_ADD_RELATED: Final = _ADD.format("related", ", ?11")
 _ADD_TYPE: Final = """
 INSERT INTO type VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET mentions = mentions + excluded.mentions
 """
@@ -65,13 +73,15 @@ SELECT concept, name, same, (
     SELECT type FROM type WHERE type.concept = number ORDER BY type.mentions DESC, type LIMIT 1
 ), mentions, sentences, documents FROM concept ORDER BY number
 """
-_PAIRS: Final = """
-SELECT a.concept, b.concept, a.sentences, b.sentences, pair.section, pair.source, pair.sentences,
-    pair.documents, pair.negated, pair.uncertain, pair.probability,
-    pair.earliest, pair.latest
-FROM pair JOIN concept a ON a.number = first JOIN concept b ON b.number = second
-ORDER BY first, second, section, source
+_EDGES: Final = """
+SELECT a.concept, b.concept, a.sentences, b.sentences, {type}, edge.section, edge.source,
+    edge.sentences, edge.documents, edge.negated, edge.uncertain, edge.probability,
+    edge.earliest, edge.latest
+FROM {table} edge JOIN concept a ON a.number = first JOIN concept b ON b.number = second
+ORDER BY first, second, {order} section, source
 """
+_PAIRS: Final = _EDGES.format(type="''", table="pair", order="")
+_RELATED: Final = _EDGES.format(type="edge.type", table="related", order="edge.type,")
 
 
 _NONE: Final = (0, 0, 0, "", "")  # counts of a concept that does not wait, its name and CURIEs
@@ -90,11 +100,14 @@ class ConceptCounts(NamedTuple):
 
 
 class PairCounts(NamedTuple):
-    """Two concepts, the number of sentences with each of them, and what supports the pair."""
+    """Two concepts, the number of sentences with each of them, what supports the pair, and the type
+    of a relation.
+    """
 
     concepts: tuple[str, str]
     sentences: tuple[int, int]
     support: Support
+    type: str
 
 
 class ConceptBase:
@@ -120,6 +133,7 @@ class ConceptBase:
         self.sentences = self.crowded = 0
         self._numbers: dict[str, int] = {}
         self._pairs: list[tuple[Any, ...]] = []
+        self._related: list[tuple[Any, ...]] = []
         self._concepts = dict[int, tuple[int, int, int, str, str]]()
         self._types = Counter[tuple[int, str]]()
         for path in self._files():
@@ -176,15 +190,16 @@ class ConceptBase:
         self._base.execute("BEGIN")
         self.state = state
 
-    def add(self, evidence: DocumentConcepts) -> None:
-        """Counts the evidence of one document."""
+    def add(self, evidence: DocumentConcepts, relations: Iterable[ConceptRelation] = ()) -> None:
+        """Counts the evidence of one document, and relations between its concepts."""
         self.sentences += len(evidence.sentences)
         places: dict[int, dict[str, list[ConceptMention]]] = defaultdict(lambda: defaultdict(list))
         for occurrence in evidence.occurrences:
             places[occurrence.sentence][occurrence.concept].append(occurrence)
         self._add_concepts(evidence.concepts.values())
         self._add_pairs(places.values(), evidence.date)
-        if len(self._pairs) + len(self._numbers) > _WAITING:
+        self._add_related(relations, evidence.date)
+        if len(self._pairs) + len(self._related) + len(self._numbers) > _WAITING:
             self._flush()
             self._numbers.clear()
 
@@ -231,13 +246,25 @@ class ConceptBase:
             if len(self._pairs) > _WAITING:
                 self._flush()
 
+    def _add_related(self, relations: Iterable[ConceptRelation], date: str) -> None:
+        counted = set[tuple[int, int, str]]()
+        for relation in relations:
+            ends = self._numbers[relation.subject], self._numbers[relation.object]
+            facts, key = relation.facts, (*ends, relation.type)
+            counts = (1, int(key not in counted), "negated" in facts, "uncertain" in facts)
+            counted.add(key)
+            place = relation.section, "|".join(sorted(relation.sources))
+            row = (*ends, *place, *counts, relation.probability, date, relation.type)
+            self._related.append(row)
+
     def _flush(self) -> None:
         self._pairs.sort()  # rows that are near each other in the table are written together
         self._base.executemany(_ADD_PAIR, self._pairs)
+        self._base.executemany(_ADD_RELATED, self._related)
         concepts = ((*counts, number) for number, counts in self._concepts.items())
         self._base.executemany(_ADD_COUNTS, concepts)
         self._base.executemany(_ADD_TYPE, ((*key, count) for key, count in self._types.items()))
-        for waiting in (self._pairs, self._concepts, self._types):
+        for waiting in (self._pairs, self._related, self._concepts, self._types):
             waiting.clear()
 
     def concepts(self) -> Iterator[ConceptCounts]:
@@ -248,10 +275,17 @@ class ConceptBase:
 
     def pairs(self) -> Iterator[PairCounts]:
         """Yields all pairs, in the order in which their concepts occurred first."""
+        return self._edges(_PAIRS)
+
+    def related(self) -> Iterator[PairCounts]:
+        """Yields subject and object of all relations of each type, in the order of `pairs`."""
+        return self._edges(_RELATED)
+
+    def _edges(self, query: str) -> Iterator[PairCounts]:
         self._flush()
-        rows = self._base.execute(_PAIRS)
-        for key, group in groupby(rows, key=itemgetter(0, 1, 2, 3)):
-            yield PairCounts(key[:2], key[2:], _merged([row[4:] for row in group]))
+        rows = self._base.execute(query)
+        for key, group in groupby(rows, key=itemgetter(0, 1, 2, 3, 4)):
+            yield PairCounts(key[:2], key[2:4], _merged([row[5:] for row in group]), key[4])
 
 
 class _Side(NamedTuple):

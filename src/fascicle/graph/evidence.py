@@ -92,9 +92,9 @@ def evidence_of(
     sentences = all_sentences(document, rules) or ((0, 0),) * bool(document.mentions)
     starts = [start for start, _ in sentences]
     occurrences, unnamed = dict[tuple[str, Fragments], ConceptMention](), 0
-    for mention, link in _answers(document):
-        curie = display_identifier(link)
-        if not link.curie and not is_curie(curie):  # a link checks its own CURIE
+    for mention, link in answers_of(document):
+        curie = named_concept(link)
+        if not curie:
             unnamed += 1
             continue
         sentence = max(0, bisect_right(starts, mention.start) - 1)
@@ -148,7 +148,14 @@ def date_of(facts: Mapping[str, str]) -> str:
     return next((date[0] for date in dates if date), "")
 
 
-def _answers(document: Document) -> Iterator[tuple[Mention, Link]]:
+def named_concept(link: Link) -> str:
+    """Returns the CURIE of a link, or an empty text."""
+    curie = display_identifier(link)
+    return curie if link.curie or is_curie(curie) else ""  # a link checks its own CURIE
+
+
+def answers_of(document: Document) -> Iterator[tuple[Mention, Link]]:
+    """Yields the mentions with their links, without NIL and ambiguous ones."""
     for mention in document.mentions:
         for link in mention.links:
             if not link.nil and link.tier != AMBIGUOUS:

@@ -1,7 +1,8 @@
 """A graph in the format of KGX, with categories and predicates of the Biolink Model.
 
 Nodes are documents and concepts. An edge ``biolink:mentions`` leads from a document to a concept,
-and ``biolink:occurs_together_in_literature_with`` joins two concepts of one sentence. KGX:
+``biolink:occurs_together_in_literature_with`` joins two concepts of one sentence, and
+``biolink:related_to`` those of a relation. KGX:
 https://github.com/biolink/kgx/blob/master/specification/kgx-format.md; Biolink Model 4.4.6:
 https://github.com/biolink/biolink-model
 """
@@ -41,7 +42,8 @@ from fascicle.graph.evidence import (
     evidence_of,
     support_of,
 )
-from fascicle.graph.rows import Row, RowFile
+from fascicle.graph.related import relations_of
+from fascicle.graph.rows import Row, RowFile, is_continued
 from fascicle.text.segment import Segmenter, segmenter
 from fascicle.version import VERSION
 
@@ -58,6 +60,8 @@ _DATES: Final = ("first_date", "last_date")
 _EVIDENCE: Final = ("sections", "sources", "probability", "negated_count", "uncertain_count")
 NODE_COLUMNS: Final = (*_NODES, *_COUNTS)
 EDGE_COLUMNS: Final = (*_EDGES, "knowledge_level", *_MADE, *_COUNTS, "pmi", *_DATES, *_EVIDENCE)
+# of edges of relations; graphs without such edges have no columns for them
+RELATED_COLUMNS: Final = ("original_predicate", "relation_count")
 # Canonical type, see `fascicle.core.type_names` -> category.
 CATEGORIES: Final = MappingProxyType(
     {
@@ -94,10 +98,12 @@ class GraphTotals:
         concepts: nodes of concepts.
         mentions: of concepts.
         mentioned: edges from documents to concepts.
-        pairs: edges between concepts.
+        pairs: edges between concepts of one sentence.
+        related: edges of relations.
         crowded: sentences with too many concepts to count their pairs.
         unnamed: links without a CURIE, which are left out.
         ambiguous: mentions with ambiguous links, which are left out.
+        unrelated: relations that are left out, see `fascicle.graph.related.relations_of`.
         undated: documents with a date or year in a form that is not read, see
             `fascicle.graph.evidence.date_of`.
     """
@@ -108,9 +114,11 @@ class GraphTotals:
     mentions: int = 0
     mentioned: int = 0
     pairs: int = 0
+    related: int = 0
     crowded: int = 0
     unnamed: int = 0
     ambiguous: int = 0
+    unrelated: int = 0
     undated: int = 0
 
 
@@ -217,8 +225,10 @@ def _continued(
         state = msgspec.json.decode(counts.state, type=_State)
         other = [name for name in state.made_by if made_by.get(name) != state.made_by[name]]
         if not other and all(
-            path.is_file() and path.stat().st_size >= size
-            for path, size in zip(paths, state.sizes, strict=True)
+            is_continued(path, columns, size)
+            for path, columns, size in zip(
+                paths, (NODE_COLUMNS, EDGE_COLUMNS), state.sizes, strict=True
+            )
         ):
             counts.sentences, counts.crowded = state.totals.sentences, state.totals.crowded
             tell(
@@ -261,7 +271,9 @@ class _Graph:
     def add(self, document: Document) -> None:
         """Writes a document and its edges, and counts its concepts."""
         evidence, totals = evidence_of(document, self.rules, identify=node_curie), self.totals
-        self.counts.add(evidence)
+        relations, unrelated = relations_of(document, evidence, identify=node_curie)
+        self.counts.add(evidence, relations)
+        totals.unrelated += unrelated
         self.nodes.add(_document_node(document, self.prefix))
         for edge in _mention_edges(document_curie(document.id, self.prefix), evidence):
             self.edges.add(edge)
@@ -298,6 +310,11 @@ class _Graph:
         for pair in self.counts.pairs():
             self.edges.add(_pair_edge(pair, self.counts.sentences))
             self.totals.pairs += 1
+        for related in self.counts.related():
+            if not self.totals.related:
+                self.edges.widen(RELATED_COLUMNS)
+            self.edges.add(_related_edge(related))
+            self.totals.related += 1
 
 
 def _concept_node(concept: ConceptCounts, names: Sequence[str]) -> Row:
@@ -324,6 +341,20 @@ def _pair_edge(pair: PairCounts, sentences: int) -> Row:
         "document_count": support.documents,
         "pmi": math.log2(support.count * sentences / math.prod(pair.sentences)),
         **_evidence(support),
+    }
+
+
+def _related_edge(pair: PairCounts) -> Row:
+    support, (subject, other) = pair.support, pair.concepts
+    kind = pair.type and ":" + quote(pair.type, safe="").replace("-", "%2D")
+    return {
+        **_edge(subject, other, "related_to"),
+        "id": f"{subject}-related_to{kind}-{other}",
+        "knowledge_level": "not_provided",  # as the Biolink Model says of mined texts
+        "document_count": support.documents,
+        **_evidence(support),
+        "original_predicate": pair.type,
+        "relation_count": support.count,
     }
 
 

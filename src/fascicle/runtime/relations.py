@@ -11,13 +11,13 @@ import numpy as np
 from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.document import Document, Event, Mention, Patch, Relation
 from fascicle.core.effects import make_event
+from fascicle.core.mention import SCORE
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.selection import apply_temperature, round_scores
 from fascicle.settings.recipes.relations import RelationLabel, RelationManifest
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
 from fascicle.text.relations import (
-    SCORE,
     MentionPairs,
     PairPassage,
     cut_passages,

@@ -23,9 +23,6 @@ from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.segment import sentence_number
 from fascicle.text.windows import Batch, Window, collate
 
-# What identifiers of concepts are called in BioRED; in BC5CDR they may be called like their types.
-CONCEPTS: Final = ("entity1", "entity2")
-SCORE: Final = "score"  # attribute of a relation of a model: its probability
 FAR: Final = 8  # distances in sentences from here on are one
 MANY: Final = 8  # numbers of mentions of a concept from here on are one
 FACTS: Final = 2 * FAR + 2 * MANY  # that a pair may have

@@ -16,10 +16,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from fascicle.core.document import GOLD, Document, Relation
+from fascicle.core.mention import CONCEPTS, SCORE
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.inputs import only_source
 from fascicle.evaluation.scoring.scores import Counts, Scores, check_documents, scores_of
-from fascicle.text.relations import CONCEPTS, SCORE
 
 
 def score_relations(

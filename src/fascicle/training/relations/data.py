@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from fascicle.core.arrays import Bools, Floats, Ints, unique_values
 from fascicle.core.document import GOLD, Document, Mention, Relation
+from fascicle.core.mention import CONCEPTS
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import JudgedMentions
 from fascicle.models.relations import NAME
@@ -19,7 +20,6 @@ from fascicle.runtime.relations import RelationFinder, read_pairs
 from fascicle.settings.recipes.relations import PairSettings, RelationLabel, RelationManifest
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.relations import (
-    CONCEPTS,
     End,
     MentionPairs,
     PairPassage,

@@ -181,6 +181,9 @@ def graph_notes(totals: GraphTotals) -> Iterator[str]:
         yield unnamed_note(totals.unnamed)
     if totals.ambiguous:
         yield ambiguous_note(totals.ambiguous)
+    if totals.unrelated:
+        relations = plural(totals.unrelated, "relation")
+        yield f"left out: {relations} whose ends are not two concepts"
     if totals.undated:
         yield (
             f"no date of {plural(totals.undated, 'document')}: it is not in a form such as "
@@ -192,6 +195,8 @@ def graph_notes(totals: GraphTotals) -> Iterator[str]:
     yield (
         f"{plural(totals.concepts, 'concept')}, {plural(totals.mentioned, 'edge')} from documents, "
         f"{plural(totals.pairs, 'pair')} in {plural(totals.sentences, 'sentence')}"
+        + f", {plural(totals.related, 'edge')} of relations"
+        * bool(totals.related)
     )
 
 
