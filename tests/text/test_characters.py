@@ -99,3 +99,9 @@ def test_capitals_keep_every_offset(text: str) -> None:
     changed = with_capitals(Document(id="1", text=text)).text
     assert len(changed) == len(text)
     assert changed.lower() == text.lower()
+
+
+def test_digits_before_a_letter_belong_to_no_list_of_raised_ones() -> None:
+    text = "We took 10⁶, ¹²⁵I-labelled, cells of gout¹, ²."
+    plain = with_plain_characters(Document(id="a", text=text)).text
+    assert plain == "We took 106, 125I-labelled, cells of gout    ."

@@ -44,7 +44,9 @@ PLAIN: Final[Mapping[int, str]] = MappingProxyType(
 
 
 _RAISED_DIGITS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_RAISED: Final = re.compile(r"([⁺⁻]?[⁰¹²³⁴-⁹]++(?:[,;–-]?[ ⁺⁻]?[⁰¹²³⁴-⁹]++)*+[⁺⁻]*+)")
+_RAISED: Final = re.compile(  # digits before a letter begin a name, as of ¹²⁵I
+    r"([⁺⁻]?[⁰¹²³⁴-⁹]++(?:[,;–-]?[ ⁺⁻]?[⁰¹²³⁴-⁹]++(?![^\W\d_]))*+[⁺⁻]*+)"
+)
 
 
 def plain_text(text: str) -> str:
