@@ -155,6 +155,34 @@ def test_evaluate_takes_a_device_for_a_model_alone(
     assert "--device is about a model" in capsys.readouterr().err
 
 
+def test_a_run_computes_on_its_device(
+    tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, answers = tmp_path / "a.txt", []
+    text.write_text(TEXT, encoding="utf-8")
+    for device in ([], ["--device", "auto"]):
+        folder = tmp_path / "-".join(["run", *device])
+        command = ["run", str(text), "--pipeline", str(tiny_run), "--no-link", "--workers", "1"]
+        assert main([*command, *device, "-o", str(folder)]) == 0
+        answers.append((folder / "part-00000.jsonl").read_bytes())
+    assert answers[0] == answers[1]
+
+
+def test_a_pipeline_has_devices_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, pipeline = tmp_path / "a.txt", tmp_path / "pipeline.toml"
+    text.write_text(TEXT, encoding="utf-8")
+    pipeline.write_text('name = "p"\n[[steps]]\nkind = "abbreviations"\n', encoding="utf-8")
+    for command in (
+        ["run", str(text), "--pipeline", str(pipeline), "-o", str(tmp_path / "run")],
+        ["serve", str(pipeline), "--port", "0"],
+    ):
+        assert main([*command, "--device", "cpu"]) == 2
+        assert "--device is for models" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.skipif(has_gpu(), reason="ONNX Runtime computes on a GPU here")
 def test_commands_say_what_a_gpu_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, pipeline = tmp_path / "a.txt", tmp_path / "pipeline.toml"
@@ -167,7 +195,9 @@ def test_commands_say_what_a_gpu_needs(tmp_path: Path, capsys: pytest.CaptureFix
     for command in (
         ["annotate", str(text), "--device", "cuda"],
         ["run", str(text), "--pipeline", str(pipeline), "-o", str(tmp_path / "run")],
+        ["run", str(text), "--device", "cuda", "-o", str(tmp_path / "run")],
         ["serve", str(pipeline), "--port", "0"],
+        ["serve", "biomed-fast", "--device", "cuda", "--port", "0"],
         ["evaluate", gold, "--model", SHIPPED, "--device", "cuda"],
         ["evaluate", gold, "--model", SHIPPED, "--device", "cuda", "--distributions", probed],
     ):

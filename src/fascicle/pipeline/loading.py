@@ -346,13 +346,15 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
 )
 
 
-def refuse_choices(pipeline: str, choices: Choices) -> None:
-    """Refuses choices beside a pipeline, whose step recogniser has its own.
+def refuse_choices(pipeline: str, choices: Choices, device: str | None = None) -> None:
+    """Refuses choices and a device beside a pipeline, whose step recogniser has its own.
 
     Raises:
-        UsageError: a choice differs from the default.
+        UsageError: a choice differs from the default, or there is a device.
     """
     changed = {n: value for n, value in choices.changed.items() if value != AUTO}
+    if device:
+        changed["device"] = device
     if changed:
         name, value = next(iter(changed.items()))
         raise UsageError(
@@ -368,10 +370,12 @@ class PipelineOpener:
     Attributes:
         given: a pipeline, or what `fascicle.load` takes.
         choices: about the mentions of a model; by default they are linked. A pipeline has its own.
+        device: where the network of a model computes, see `fascicle.load`. A pipeline has its own.
     """
 
     given: str
     choices: Choices = LINKED_MODEL
+    device: str | None = None
 
     def from_anywhere(self) -> PipelineOpener:
         """Returns the same opener, with paths that hold in any folder; see `refuse_choices` too."""
@@ -383,9 +387,9 @@ class PipelineOpener:
         )
 
     def refuse_choices(self) -> None:
-        """Refuses choices beside a pipeline; see `refuse_choices`."""
+        """Refuses choices and a device beside a pipeline; see `refuse_choices`."""
         if self.is_pipeline:
-            refuse_choices(self.given, self.choices)
+            refuse_choices(self.given, self.choices, self.device)
 
     @property
     def is_pipeline(self) -> bool:
@@ -419,7 +423,9 @@ class PipelineOpener:
         """
         if self.is_pipeline:
             return open_pipeline(self.given)
-        steps_of_model = model_steps(self.given, self.choices, threads=1, finder=True)
+        steps_of_model = model_steps(
+            self.given, self.choices, threads=1, device=self.device, finder=True
+        )
         segmenter_name = steps_of_model[0].predictor.segmenter
         return Pipeline(steps_of_model, name=self.name, segmenter=segmenter_name)
 

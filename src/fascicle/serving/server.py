@@ -282,21 +282,23 @@ def pipeline_openers(
     paths: list[str],
     *,
     choices: Choices = LINKED_MODEL,
+    device: str | None = None,
 ) -> dict[str, PipelineOpener]:
     """Returns the opener of each pipeline, by the name under which it is served.
 
     Args:
         paths: pipelines and models; ``NAME=PATH`` gives one a name.
         choices: about the mentions of models, which are linked by default.
+        device: where the networks of models compute, see `fascicle.load`.
 
     Raises:
-        UsageError: two with one name, an empty name, or choices beside a pipeline.
+        UsageError: two with one name, an empty name, or choices or a device beside a pipeline.
         RecipeError: a pipeline that cannot be read.
     """
     openers: dict[str, PipelineOpener] = {}
     for entry in paths:
         name, sign, path = entry.partition("=")
-        opening = PipelineOpener(given=path if sign else entry, choices=choices)
+        opening = PipelineOpener(given=path if sign else entry, choices=choices, device=device)
         opening.refuse_choices()
         name = name if sign else opening.name
         if not name or not opening.given:

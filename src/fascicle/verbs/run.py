@@ -58,6 +58,7 @@ class Options(AllChoices, Beside, GraphForm, Strict, ReadingOptions):
         pipeline: a pipeline.toml, a folder with one, or a model, whose mentions are linked as in
             annotate; default: biomed.
         output: the folder of the run.
+        device: where the network of a model computes, as in annotate.
         workers: processes; default: as many as usable cores and limits.memory of the pipeline
             allow, or 1 with --ray and for steps with a process of their own.
         ray: start workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: the
@@ -74,6 +75,7 @@ class Options(AllChoices, Beside, GraphForm, Strict, ReadingOptions):
     files: list[str] = option("INPUT +", reads)
     pipeline: str = option("--pipeline PIPELINE", reads, default=DEFAULT_MODEL)
     output: str = option("-o --output FOLDER", fills, required=True)
+    device: str | None = option("--device DEVICE")
     workers: int | None = option("--workers N", positive)
     ray: str | None = option("--ray ADDRESS ?", const="")
     resume: bool = option("--resume")

@@ -31,6 +31,7 @@ def _serve(  # noqa: PLR0913
     *,
     demo: bool = False,
     choices: Choices = LINKED_MODEL,
+    device: str | None = None,
     host: str = "127.0.0.1",
     port: int = 8080,
     token_file: str = "",
@@ -46,6 +47,7 @@ def _serve(  # noqa: PLR0913
             a name.
         demo: also serve the shipped pipeline.
         choices: about the mentions of models, which are linked by default.
+        device: where the networks of models compute, see `fascicle.load`.
         host: address to listen at.
         port: to listen at; 0 for any that is free.
         token_file: file with the token; by default it is that of the environment variable
@@ -75,7 +77,7 @@ def _serve(  # noqa: PLR0913
     if not names:
         raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
     again = read_tokens_again if token_file or tokens_file else None
-    openers = pipeline_openers(names, choices=choices)
+    openers = pipeline_openers(names, choices=choices, device=device)
     run(openers, limits, host, port, tokens=again, started=started)
 
 
@@ -83,6 +85,7 @@ def app(
     *pipelines: str | os.PathLike[str],
     settings: ServeSettings | None = None,
     choices: Choices = LINKED_MODEL,
+    device: str | None = None,
 ) -> Starlette:
     """Builds a service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is
     started.
@@ -91,6 +94,7 @@ def app(
         pipelines: see `_serve`.
         settings: limits of the service, and who may use it.
         choices: see `_serve`.
+        device: see `_serve`.
 
     Raises:
         UsageError: no pipeline, or two of one name.
@@ -99,7 +103,7 @@ def app(
     from fascicle.serving.server import pipeline_openers
 
     names = [os.fspath(name) for name in pipelines]
-    return create_app(pipeline_openers(names, choices=choices), settings)
+    return create_app(pipeline_openers(names, choices=choices, device=device), settings)
 
 
 def read_token(path: str) -> str:
@@ -140,6 +144,7 @@ class Options(AllChoices):
     Attributes:
         files: pipelines, models, packs; NAME=PATH sets a name.
         demo: serve the shipped model and vocabularies, with examples.
+        device: where the networks of models compute, as in annotate.
         host: address to listen at; default: 127.0.0.1.
         port: 0 for any free port; default: 8080.
         workers: worker processes of each pipeline; default: 1.
@@ -157,6 +162,7 @@ class Options(AllChoices):
 
     files: list[str] = option("PIPELINE *", reads)
     demo: bool = option("--demo")
+    device: str | None = option("--device DEVICE")
     host: str = option("--host ADDRESS", default="127.0.0.1")
     port: int = option("--port N", natural, default=8080)
     workers: int = option("--workers N", positive, default=_DEFAULTS.workers)

@@ -64,7 +64,7 @@ class GraphPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_graph(
-    folder: str | os.PathLike[str] | None, *, prefix: str, json_lines: bool
+    folder: str | os.PathLike[str] | None, prefix: str, json_lines: bool
 ) -> GraphPlan | None:
     """Returns the plan of a graph; ``None`` if there is no folder for it.
 

@@ -57,6 +57,7 @@ def run(  # noqa: PLR0913
     *,
     pipeline: AnyPath = DEFAULT_MODEL,
     choices: Choices | None = None,
+    device: str | None = None,
     reading: ReadRequest | None = None,
     format: str = "jsonl",  # noqa: A002
     columns: TableOptions | None = None,
@@ -79,6 +80,7 @@ def run(  # noqa: PLR0913
         folder: of the run; a path or a URL.
         pipeline: a ``pipeline.toml``, a folder with one, or a model, as `fascicle.load` takes it.
         choices: about the mentions of a model, which are linked by default.
+        device: where the network of a model computes, as `fascicle.load` takes it.
         reading: format and options of the files.
         format: of the parts.
         columns: of the parts, if they are tables.
@@ -102,9 +104,9 @@ def run(  # noqa: PLR0913
         FascicleError: see `fascicle.pipeline.running.run.Run.do`; or the run is complete, and has
             no graph.
     """
-    plan = plan_graph(graph, prefix=prefix, json_lines=json_lines)
-    place = os.fspath(folder)
-    paths, opener, inputs = _checked_inputs(files, place, pipeline, choices, reading)
+    plan = plan_graph(graph, prefix, json_lines)
+    opener = _opener(pipeline, choices, device)
+    paths, place, inputs = _checked_inputs(files, folder, opener, reading)
     opened = Run.of(
         paths,
         opener,
@@ -112,7 +114,7 @@ def run(  # noqa: PLR0913
         reading=reading,
         format=format,
         columns=columns,
-        workers=workers if ray is None else workers or 1,
+        workers=_workers(workers, ray),
         pool=_pool_on(ray),
     )
     with graph_of_run(opened, plan, inputs, again=resume or update, tell=tell):
@@ -121,23 +123,26 @@ def run(  # noqa: PLR0913
     return totals
 
 
+def _opener(pipeline: AnyPath, choices: Choices | None, device: str | None) -> PipelineOpener:
+    return PipelineOpener(given=os.fspath(pipeline), choices=choices or LINKED_MODEL, device=device)
+
+
 def _checked_inputs(
-    files: Paths,
-    folder: str,
-    pipeline: AnyPath,
-    choices: Choices | None,
-    reading: ReadRequest | None,
-) -> tuple[list[str], PipelineOpener, Inputs]:
-    """Returns the files, the opener of the pipeline, and all that is read on this machine; none of
-    it may be the folder.
+    files: Paths, folder: AnyPath, opener: PipelineOpener, reading: ReadRequest | None
+) -> tuple[list[str], str, Inputs]:
+    """Returns the files, the folder, and all that is read on this machine; none of it may be the
+    folder.
     """
-    paths = _paths(to_path_list(files), reading or ReadRequest())
-    opener = PipelineOpener(given=os.fspath(pipeline), choices=choices or LINKED_MODEL)
+    paths, place = _paths(to_path_list(files), reading or ReadRequest()), os.fspath(folder)
     inputs = (*paths, opener.given, *opener.choices.paths)
     local = Inputs.of(path for path in inputs if not is_url(path))
-    if not is_url(folder):
-        local.refuse(folder, filled=True)
-    return paths, opener, local
+    if not is_url(place):
+        local.refuse(place, filled=True)
+    return paths, place, local
+
+
+def _workers(count: int | None, ray: str | None) -> int | None:
+    return count if ray is None else count or 1
 
 
 def _pool_on(address: str | None) -> StartPool:
