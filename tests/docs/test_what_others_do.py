@@ -49,6 +49,7 @@ def test_findings_have_their_form() -> None:
             for name in ("Version", "Input", "Expected", "Observed", "Source")
             if f"# {name}: " not in content
         ] == []
-        assert re.search(r"pip install [^\n]*==|npm install [^\n]*[a-z]@\d", content)
+        pinned = r"pip install [^\n]*==|npm install [^\n]*[a-z]@\d|apt-get [^\n]*download [^\n]*=\d"
+        assert re.search(pinned, content)
         assert "fascicle" not in content.lower()
         assert subprocess.run(["sh", "-n", path], check=False).returncode == 0

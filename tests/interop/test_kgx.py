@@ -44,8 +44,12 @@ def test_kgx_accepts_the_graph(validator: Any, tmp_path: Path, json_lines: bool)
     from kgx.transformer import Transformer
 
     first, *others = DOCUMENTS
-    ends = [("Cause", first.mentions[0].key), ("Theme", first.mentions[1].key)]
-    relations = tuple(Relation(type=kind, arguments=tuple(ends)) for kind in ("", "acts on"))
+    # kgx keeps the last of the edges between two nodes that have one predicate: two directions
+    keys = first.mentions[0].key, first.mentions[1].key
+    relations = tuple(
+        Relation(type=kind, arguments=(("Cause", cause), ("Theme", theme)))
+        for kind, cause, theme in (("", *keys), ("acts on", *reversed(keys)))
+    )
     documents = [first.having(relations=relations), *others]
     totals = write_graph(documents, tmp_path / "graph", prefix="PMID", json_lines=json_lines)
     assert totals.related == 2
