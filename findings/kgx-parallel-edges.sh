@@ -19,13 +19,16 @@ printf 'id\tcategory\nA:1\tbiolink:Gene\nA:2\tbiolink:Disease\n' > in_nodes.tsv
     printf 'e1\tA:1\tbiolink:related_to\tA:2\tcauses\n'
     printf 'e2\tA:1\tbiolink:related_to\tA:2\tprevents\n'
 } > in_edges.tsv
-env/bin/python - 2> messages <<'END'
+env/bin/python - <<'END' 2> messages || { cat messages; exit 1; }
 from importlib.resources import files
 
 from bmt import toolkit
 
 model = files("biolink_model") / "schema" / "biolink_model.yaml"
 toolkit.Toolkit.__init__.__defaults__ = (str(model), {"predicate mappings": []})
+import kgx.config
+
+kgx.config.jsonld_context_map["biolink"] = {"A": "https://example.org/A_"}
 from kgx.transformer import Transformer
 
 transformer = Transformer(stream=False)

@@ -213,6 +213,16 @@ def test_lowered_text_in_brackets_is_the_name_itself(words: str, kind: str, own:
     assert not {string.surface for string in asked(words, kind)[len(names) :]} & {*names}
 
 
+@pytest.mark.parametrize(("words", "other"), [("H(1)", "H1"), ("Rh(e)", "Rhe")])
+def test_short_symbols_in_brackets_are_other_spellings(words: str, other: str) -> None:
+    assert [string.surface for string in asked(words) if string.way == "own"] == [words]
+    assert LookupString(other, "bare") in asked(words)
+
+
+def test_an_oxidase_of_two_molecules_is_named_without_brackets() -> None:
+    assert LookupString("NADPH oxidase 4") in asked("NAD(P)H oxidase 4")
+
+
 def test_a_shorter_name_is_asked_for_once() -> None:
     shorter = make_query("Ca(v)1.2 a1", "Gene").shorter
     assert shorter == (LookupString("a1", "shorter"),)

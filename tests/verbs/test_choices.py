@@ -26,7 +26,6 @@ TEXTS = (
     "Aspirin did not cause tremor in 12 mice with BRAF V600E.",
     "Lung cancer (LC) was treated with FROB-1. LC cells lacked p53, and REST was low.",
     "Possible asthma after lithium, in patients with type 2 diabetes and their mothers.",
-    "SOD1 and KRAS rose in tomato under drought.",
 )
 Cli = Callable[..., Result]
 MODEL = "biomed-fast"
@@ -179,7 +178,7 @@ def test_every_way_in_links_unless_it_is_refused(cli: Cli) -> None:
     for path in ("python.jsonl", "command.jsonl", "run/part-00000.jsonl"):
         assert linked(list(fascicle.read(path))) == expected, path
     for refused in ({"link": None}, {"links": False}):
-        assert linked(fascicle.load(MODEL, **refused)(documents())) == [[], [], [], []]
+        assert linked(fascicle.load(MODEL, **refused)(documents())) == [[], [], []]
     assert not any(m.links for m in fascicle.load("basic", link=None)(documents()[0]))
 
 

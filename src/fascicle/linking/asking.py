@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
-import numpy as np
-
-from fascicle.core.arrays import Floats
 from fascicle.core.document import Document
 from fascicle.core.mention import Fragments, Mention
 from fascicle.linking.binomials import Binomials, is_shortened
@@ -36,6 +32,7 @@ _OF_SHORT: Final[Mapping[_Way, _Way]] = MappingProxyType({"own": "long", "short"
 _GENE: Final = "Gene"
 _SPECIES: Final = "Species"
 _WITH_STEM: Final = (_GENE, "Chemical")
+_SHORT: Final = 3  # characters of a symbol that means much else
 
 
 class LookupString(NamedTuple):
@@ -279,7 +276,10 @@ def visible_ways(ways: int, *, surface: str, query: Query) -> tuple[_Way, ...]:
 
 def _own_strings(surface: str, kind: str) -> tuple[LookupString, ...]:
     """Returns a name and other spellings of it, each without words that are no part of it."""
-    bare, own = without_tail(surface, kind), dict.fromkeys((surface, on_the_line(surface)))
+    bare, line = without_tail(surface, kind), on_the_line(surface)
+    # H1 and Rhe are genes, and H(1) and Rh(e) receptors and antigens
+    is_short = kind == _GENE and len(line) <= _SHORT
+    own = dict.fromkeys((surface,) if is_short else (surface, line))
     strings = list(map(LookupString, own))
     if bare != surface:
         strings.append(LookupString(bare, "bare"))
@@ -298,21 +298,3 @@ def _shorter(*strings: LookupString) -> tuple[LookupString, ...]:
         for name in shorter_names(string.surface)
     )
     return tuple(dict.fromkeys(shorter))
-
-
-def mention_scores(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]]) -> Floats:
-    """Returns for each unit the best score of the mentions of its name in its document, ``[n]``;
-    NaN without one.
-    """
-    scores = np.full(len(units), math.nan)
-    best: dict[tuple[int, str, str], float] = {}
-    scored: list[tuple[int, tuple[int, str, str]]] = []
-    for number, unit in enumerate(units):
-        own = mentions[unit.document]
-        if own[unit.mentions[0]].score is not None:
-            name = (unit.document, unit.type, unit.query.name.casefold())
-            best[name] = max(best.get(name, 0.0), *(own[at].score or 0.0 for at in unit.mentions))
-            scored.append((number, name))
-    for number, name in scored:
-        scores[number] = best[name]
-    return scores

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -154,16 +154,10 @@ def separate_mentions(candidates: Candidates, separated: Bools) -> Candidates:
         _numbered_units(candidates.units, separated.tolist()),
         key=lambda pair: (pair[0].document, pair[0].mentions[0], pair[0].part),
     )
-    separate = take_units(candidates, [number for _, number in numbered])
-    return msgspec.structs.replace(separate, units=[unit for unit, _ in numbered])
-
-
-def take_units(candidates: Candidates, numbers: Sequence[int]) -> Candidates:
-    """Returns the candidates of some units, by their numbers."""
-    sources = int_array(numbers)
+    sources = int_array([number for _, number in numbered])
     bounds = np.searchsorted(candidates.owners, np.arange(len(candidates.units) + 1))
     owners, rows = expand_ranges(bounds[sources], bounds[sources + 1])
-    units = [candidates.units[number] for number in numbers]
+    units = [unit for unit, _ in numbered]
     return Candidates(**_columns(candidates, rows) | {"units": units, "owners": owners})
 
 

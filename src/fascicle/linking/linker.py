@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -24,7 +23,7 @@ from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
-from fascicle.linking.asking import Unit, make_units, mention_scores, visible_ways
+from fascicle.linking.asking import Unit, make_units, visible_ways
 from fascicle.linking.candidates import (
     BROADER,
     FAMILY,
@@ -45,7 +44,6 @@ from fascicle.linking.index import NameIndex
 from fascicle.linking.lookup import Excluded
 from fascicle.linking.ranking import CandidateRanker, Ranked
 from fascicle.linking.species_features import SpeciesFeatures
-from fascicle.linking.species_mentions import SpeciesMentions
 from fascicle.linking.strategies import Strategies
 from fascicle.linking.weights import limited
 from fascicle.settings.steps import LinkStrategy
@@ -330,25 +328,13 @@ class Linker(LinkingStep):
         separated = np.full(len(candidates.units), each)
         separated[candidates.owners[self.pack.taxon_rows[candidates.concepts] > 0]] = True
         candidates = separate_mentions(candidates, separated)
-        rank = partial(self._rank, documents, typed)
-        further = SpeciesMentions(self._gatherer.finder, self._strategies, rank)
-        parts = (documents, self._strategies.species, partial(further.places, candidates))
-        species = self._species(candidates, *parts)
+        species = self._species(candidates, documents, self._strategies.species)
         allowed = self._strategies.of_named_species(candidates, species)
         if not allowed.all():
             candidates = limit_candidates(candidates, allowed)
-            species = self._species(candidates, *parts)
-        return rank(candidates, species)
-
-    def _rank(
-        self,
-        documents: Sequence[Document],
-        mentions: Sequence[Sequence[Mention]],
-        candidates: Candidates,
-        species: Floats,
-    ) -> Ranked:
+            species = self._species(candidates, documents, self._strategies.species)
         features = self._describer.features(candidates, documents, species)
-        scores = mention_scores(candidates.units, mentions)
+        scores = mention_scores(candidates.units, typed)
         return self.ranking.rank_candidates(candidates, features, scores)
 
     def _with_own_type(self, mention: Mention) -> Mention:
@@ -392,6 +378,24 @@ class Linker(LinkingStep):
             parts=ranker.parts(features) if ranker else {},
             date=self.pack.date_at(self.pack.row(curie)),
         )
+
+
+def mention_scores(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]]) -> Floats:
+    """Returns for each unit the best score of the mentions of its name in its document, ``[n]``;
+    NaN without one.
+    """
+    scores = np.full(len(units), math.nan)
+    best: dict[tuple[int, str, str], float] = {}
+    scored: list[tuple[int, tuple[int, str, str]]] = []
+    for number, unit in enumerate(units):
+        own = mentions[unit.document]
+        if own[unit.mentions[0]].score is not None:
+            name = (unit.document, unit.type, unit.query.name.casefold())
+            best[name] = max(best.get(name, 0.0), *(own[at].score or 0.0 for at in unit.mentions))
+            scored.append((number, name))
+    for number, name in scored:
+        scores[number] = best[name]
+    return scores
 
 
 def _or_none(probability: float) -> float | None:

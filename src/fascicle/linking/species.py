@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Document
@@ -15,7 +14,6 @@ from fascicle.core.lexicon import either, lexicon, taxa
 from fascicle.core.mention import PlacedSpans, Span
 
 HUMAN: Final = "NCBITaxon:9606"
-SPECIES: Final = "Species"  # type of mentions
 _EMPTY: Final = Document(id="", text="")
 _STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
 
@@ -75,25 +73,13 @@ class Species:
         shares: of all places that name a species, the share of each.
     """
 
-    def __init__(
-        self,
-        document: Document = _EMPTY,
-        *,
-        taxon: str = "",
-        mentions: Mapping[int, str] = MappingProxyType({}),
-    ) -> None:
-        """Reads the document.
-
-        Args:
-            document: with text and mentions.
-            taxon: of a species that counts as named everywhere in it.
-            mentions: species of further mentions, by their starts.
-        """
+    def __init__(self, document: Document = _EMPTY, *, taxon: str = "") -> None:
+        """Reads the document; ``taxon``: of a species that counts as named everywhere in it."""
         self._ends = [match.end() for match in _STOP.finditer(document.text)]
         words = dict(_words_of(document, "words"))
         places = {start: name for (start, _), name in words.items()}
         places |= {0: taxon} if taxon else {}
-        places |= _linked_species(document, words) | dict(mentions)
+        places |= _linked_species(document, words)
         sentences = set(map(self._sentence, places))
         places |= {
             start: taxon
@@ -172,7 +158,7 @@ def _linked_species(document: Document, words: Iterable[Span]) -> dict[int, str]
     phrases = PlacedSpans(place for place in words if document.text[slice(*place)].split()[1:])
     species = {}
     for mention in document.mentions:
-        if mention.type != SPECIES or phrases.overlapping((mention.start, mention.end)):
+        if mention.type != "Species" or phrases.overlapping((mention.start, mention.end)):
             continue
         for link in mention.links:
             taxon = link.curie or f"NCBITaxon:{link.id}"

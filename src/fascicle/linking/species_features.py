@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Floats, Ints
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.linking.candidates import Candidates
 from fascicle.linking.families import Families
@@ -24,8 +24,6 @@ SPECIES_FEATURES: Final = (
     "species: human",
     "species: unknown",
 )
-# Returns the species of mentions in some documents, by their numbers and places.
-_Further = Callable[[Collection[int]], Mapping[int, Mapping[int, str]]]
 LIKELY: Final = SPECIES_FEATURES.index("species: likely")
 _OF_FAMILY: Final = np.array([1.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0])
 
@@ -44,7 +42,6 @@ class SpeciesFeatures:
         candidates: Candidates,
         documents: Sequence[Document],
         stated: Mapping[str, str] = MappingProxyType({}),
-        further: _Further = lambda _: {},
     ) -> Floats:
         """Returns the features of candidates; 0 for units none of whose candidates has a species.
 
@@ -52,7 +49,6 @@ class SpeciesFeatures:
             candidates: candidates of units.
             documents: the documents that the units are of.
             stated: species of the genes of a type, in place of those that a text names.
-            further: returns species of mentions in documents that name none otherwise.
 
         Returns:
             One column for each of `SPECIES_FEATURES`. A family without a gene of the likely species
@@ -64,9 +60,7 @@ class SpeciesFeatures:
         has_gene = np.bincount(owners[rows > 0], minlength=units) > 0
         genes = np.flatnonzero(has_gene[owners])
         if len(genes):
-            around = _SpeciesAround(
-                candidates, documents, stated, np.flatnonzero(has_gene), further
-            )
+            around = _SpeciesAround(candidates, documents, stated, has_gene)
             values[genes] = self._agreement(around, around.of_unit[owners[genes]], rows[genes])
         likely = np.bincount(owners, weights=values[:, LIKELY] * (rows > 0), minlength=units)
         alone = self._families.are(candidates.concepts) & (likely[owners] == 0)
@@ -100,34 +94,19 @@ class _SpeciesAround:
         candidates: Candidates,
         documents: Sequence[Document],
         stated: Mapping[str, str],
-        genes: Ints,
-        further: _Further,
+        has_gene: Bools,
     ) -> None:
-        """Reads the documents of units with genes, by the numbers of these."""
-        units = [candidates.units[number] for number in genes.tolist()]
-        sources: list[int | str] = [stated.get(unit.type, unit.document) for unit in units]
-        species = _species_of(sources, documents, further)
+        """Reads the documents of units with genes."""
+        species: dict[int | str, Species] = {
+            taxon: Species(taxon=taxon) for taxon in stated.values()
+        }
         numbers: dict[tuple[int | str, NearbySpecies], int] = {}
         self.of_unit = np.zeros(len(candidates.units), dtype=np.int64)
-        for number, unit, source in zip(genes.tolist(), units, sources, strict=True):
+        for number in np.flatnonzero(has_gene).tolist():
+            unit = candidates.units[number]
+            source: int | str = stated.get(unit.type, unit.document)
+            if isinstance(source, int) and source not in species:
+                species[source] = Species(documents[source])
             near = species[source].near(unit.places[0])
             self.of_unit[number] = numbers.setdefault((source, near), len(numbers))
         self.distinct = [(species[source], near) for source, near in numbers]
-
-
-def _species_of(
-    sources: Collection[int | str], documents: Sequence[Document], further: _Further
-) -> dict[int | str, Species]:
-    """Returns the species of documents, by their numbers, and stated ones by their taxa."""
-    species: dict[int | str, Species] = {}
-    bare = []
-    for source in set(sources):
-        if isinstance(source, str):
-            species[source] = Species(taxon=source)
-            continue
-        species[source] = Species(documents[source])
-        if not species[source].shares:
-            bare.append(source)
-    for number, places in further(bare).items():
-        species[number] = Species(documents[number], mentions=places)
-    return species

@@ -67,7 +67,7 @@ _DIVIDED: Final = re.compile(r"(?<=[^\W\d_][-‐]) (?=[a-z])(?!(?:and|or|to)\b)"
 # (99m)Tc; NAD(P)H is two molecules
 _GREEK: Final = "alpha|beta|gamma"
 _LOWERED: Final = re.compile(
-    rf"(?<=[^\W_]|\))\((?:\d{{1,2}}(?:[A-Za-z]{{0,2}}|{_GREEK})|[A-OQ-Z]|P(?!\)H)|\d?[+-]|{_GREEK})\)"
+    rf"(?<=[^\W_]|\))\((?:\d{{1,2}}(?:[A-Za-z]{{0,2}}|{_GREEK})|[A-OQ-Z]|P(?!\)H$)|\d?[+-]|{_GREEK})\)"
     r"|(?<=\b[A-Z])\([a-z]\)|(?<=\b[A-Z][a-z])\([a-z]\)|(?<![^\W_])\(\d{1,3}m?\)(?=[A-Z])"
     r"|(?<=[^\W_])\[\d?[+-]\]"  # as efetch writes tags of PubMed
 )

@@ -13,10 +13,9 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.core.pairs import join_pairs
 from fascicle.core.stream import portions
-from fascicle.linking.asking import mention_scores
 from fascicle.linking.candidates import PRECEDED, Candidates
 from fascicle.linking.features import FEATURES
-from fascicle.linking.linker import Linker
+from fascicle.linking.linker import Linker, mention_scores
 from fascicle.linking.logit import ChoiceSets, TrainingTable, join_tables
 from fascicle.linking.ranking import Ranked
 from fascicle.terms.pack.pack import Pack
