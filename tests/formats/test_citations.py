@@ -218,11 +218,25 @@ def test_a_title_may_begin_as_a_note(tmp_path: Path, title: str) -> None:
         "Roe B(1), Sukarno.",
         "Roe B(1), ABC Group.",
         "Roe B(1), ABC Study Group(2), Doe J; Group for Cases.",
+        "UK10K; Walter K, Doe J.",
+        "Childhood Cancer Survivor Study; Armstrong GT(1).",
+        "CRASH-2 trial; Shakur H.",
+        "an der Heiden M, in der Schmitten J, van 't Hoff W, de Silva HJ(1)(2).",
+        "Roe B; CRASH-2 trial collaborators.",
     ],
 )
 def test_authors_are_no_abstract(tmp_path: Path, authors: str, about: str) -> None:
     expected = [("title", "A title."), ("abstract", "We treated gout.")]
     assert of_pubmed(tmp_path, "A title.", authors, about=about) == expected
+
+
+def test_a_block_that_is_taken_for_authors_is_named(tmp_path: Path) -> None:
+    first, second = of(tmp_path, "a.txt", TEXT.replace("Author information", "Comment in"))
+    (event,) = first.events
+    assert event.code == "fields-left-out"
+    assert 'authors ("Doe J(1), van der Berg AB Jr(2)(3)' in event.message
+    assert second.events == ()  # it has none
+    assert of(tmp_path, "b.txt", TEXT)[0].events == ()
 
 
 @pytest.mark.parametrize(
@@ -233,6 +247,12 @@ def test_authors_are_no_abstract(tmp_path: Path, authors: str, about: str) -> No
         "Aspirin, Metformin, Gout.",
         "Gout; a disease of the joints, and of the Kidney.",
         "Influenza viruses spread. They infect the Group.",
+        "Most patients with gout recovered; relapse was common in patients with AIDS.",
+        "Two-tailed unpaired Student's t-test; data are mean + SEM.",
+        "Mean (SD) of ten; percentage of mice with at least one ANA.",
+        "Gout; a disease of patients with AIDS.",
+        "Relapse was common in patients with AIDS.",
+        "Metformin improves HIV.",
     ],
 )
 def test_an_abstract_is_no_list_of_authors(tmp_path: Path, paragraph: str) -> None:

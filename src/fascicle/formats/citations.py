@@ -39,23 +39,27 @@ _YEAR: Final = re.compile(r"\d{4}")
 _NUMBERED: Final = re.compile(r"(\d+)\. \S")
 _LABEL: Final = re.compile(r"([A-Z][A-Z ,/&()'-]{2,80}): ")
 _CAPITALS: Final = "".join(filter(str.isupper, map(chr, range(0x600))))
+# Surnames may begin with small words (`van der Berg AB`), but only sentences have these in them.
+_OF_SENTENCES: Final = "was|were|is|are|and|or|of|with|for|the|on|by|from|to|in(?! d)|an(?! d)|not"
+_LETTER: Final = r"[^\s\d.,;:]"
 _NAME: Final = (
-    rf"(?:St\. )?[^\d.,;:]{{1,60}}? [{_CAPITALS}-]{{1,5}}(?!\w)(?: (?:Jr|Sr|1st|2nd|3rd|\dth))?"
-    r"(?:\((?:\d+|#)\))*"
+    rf"(?:St\. )?(?:(?!(?:{_OF_SENTENCES})\b){_LETTER}{{1,40}} ){{0,8}}?"
+    rf"{_LETTER}{{0,40}}?[{_CAPITALS}]{_LETTER}{{0,40}} "
+    rf"[{_CAPITALS}-]{{1,5}}(?!\w)(?: (?:Jr|Sr|1st|2nd|3rd|\dth))?(?:\((?:\d+|#)\))*"
 )
 _OF_GROUPS: Final = (
     r"Collaborat\w+|Group|Consorti\w+|Investigators?|Network|Committee|Initiative|Team|Society|"
     "Trialists"
 )
-_GROUP: Final = (
-    rf"(?:(?:[{_CAPITALS}\d][^\s.,;:]*|and|of|the|for|in|on|to|with|de|et) ){{1,20}}"
-    rf"(?:{_OF_GROUPS})(?:\(\d+\))*"
-)
-_AUTHOR: Final = rf"(?:{_NAME}|{_GROUP}|[{_CAPITALS}][^\W\d_]{{1,30}}(?:\(\d+\))*)"
+_WORD: Final = rf"(?:[{_CAPITALS}\d(][^\s.,;:]*|and|of|the|for|in|on|to|with|de|et)"
+_GROUP: Final = rf"(?:{_WORD} ){{1,20}}(?:{_OF_GROUPS})(?:\(\d+\))*"
+_ALONE: Final = rf"[{_CAPITALS}][^\W\d_]{{1,30}}(?:\(\d+\))*"
+_LEADING: Final = rf"(?:{_WORD} ){{0,20}}(?:{_WORD}|(?i:{_OF_GROUPS}|trial|study)); "
 _AUTHORS: Final = re.compile(
-    rf"(?:\[No authors listed\]|(?=.*? (?:[{_CAPITALS}-]{{1,5}}\b|{_OF_GROUPS}))"
-    rf"(?:[^.;:]{{3,300}}; )?{_AUTHOR}(?:, {_AUTHOR})*+(?:, et al|; [^.;]+)*)\.?"
+    rf"(?:{_LEADING})?(?:{_ALONE}, )*(?:{_NAME}|{_GROUP})"
+    rf"(?:, (?:{_NAME}|{_GROUP}|{_ALONE}))*+(?:, et al|; [^.;]+)*\.?"
 )
+_NO_AUTHORS: Final = "[No authors listed]"
 _INFORMATION: Final = "Author information:"
 # Parts of the text of PubMed that are neither title nor abstract.
 _OTHER: Final = re.compile(
@@ -333,7 +337,7 @@ def _of_blocks(lines: Sequence[str], place: Place) -> Document | FormatError:
     ids = {name: value for block in blocks for name, value in _IDS.findall(block)}
     if "PMID" not in ids:
         return FormatError("a citation has no PMID; fetch the file again", at=place)
-    title, paragraphs = _title_and_abstract(blocks)
+    title, paragraphs, authors = _title_and_abstract(blocks)
     year = _YEAR.search(citation.partition(". ")[2])
     facts = {
         "doi": ids.get("DOI", ""),
@@ -344,22 +348,26 @@ def _of_blocks(lines: Sequence[str], place: Place) -> Document | FormatError:
         Part("title", _unwrap(title)),
         *(part for block in paragraphs for part in _abstract_parts(block)),
     ]
-    return _document(ids["PMID"], parts, facts, place)
+    notes = field_note([f"authors ({shorten(names)!r})" for names in authors], step=_STEP)
+    return _document(ids["PMID"], parts, facts, place, events=notes)
 
 
-def _title_and_abstract(blocks: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Returns the title and the paragraphs of the abstract.
+def _title_and_abstract(blocks: Sequence[str]) -> tuple[str, Sequence[str], Sequence[str]]:
+    """Returns the title, the paragraphs of the abstract, and the one that is taken for authors.
 
     The title stands first, whatever its words are. Then come the authors, and after them what is
-    known about them.
+    known about them; only if that stands there, it is sure who the authors are.
     """
     title, *rest = ["", *blocks] if _IDS.match(blocks[0]) else blocks
     for place, block in enumerate(rest):
         if block.startswith(_INFORMATION):
-            return title, [block for block in rest[place:] if not _OTHER.match(block)]
+            return title, [block for block in rest[place:] if not _OTHER.match(block)], ()
     paragraphs = [block for block in rest if not _OTHER.match(block)]
-    has_authors = paragraphs and _AUTHORS.fullmatch(_unwrap(paragraphs[0]))
-    return title, paragraphs[1:] if has_authors else paragraphs
+    first = _unwrap(paragraphs[0]) if paragraphs else ""
+    if first.removesuffix(".") == _NO_AUTHORS:
+        return title, paragraphs[1:], ()
+    authors = [first] if _AUTHORS.fullmatch(first) else []
+    return title, paragraphs[len(authors) :], authors
 
 
 def _abstract_parts(block: str) -> Iterator[Part]:
