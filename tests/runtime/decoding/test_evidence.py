@@ -222,7 +222,19 @@ def test_a_disease_that_is_a_name_stays_without_other_words(text: str, name: str
         ("RU 486, SN 38, BNP 9", ("RU 486", "Chemical"), None),  # known with it
         ("CP 12, CP 14, CP 15", ("CP 12", "Chemical"), None),  # members of a series
         ("CP 12, AB 14, CD4", ("CP 12", "Chemical"), None),  # two numbers alone
+        ("CRP 12, MCP 120, MMP 900", ("MCP 120", "Gene"), None),  # no unit, no decimal
+        ("PEG 400, SPAN 80, agar 0.9%", ("PEG 400", "Chemical"), None),  # the mass of a polymer
+        # numbers of a few digits belong to genes and to symbols of chemicals
+        ("IL 6, MCP 1, and MMP 9 were", ("MMP 9", "Gene"), None),
+        ("IL 6, Ki 67, and MMP 9.5 were", ("Ki 67", "Gene"), None),
+        ("PGE 2, LTB 4, and TXA 2 pg/ml.", ("LTB 4", "Chemical"), None),
+        ("Serum IL 6 pg/ml, TNF", ("IL 6", "Gene"), None),
+        ("got FGF 2 ng/mL daily", ("FGF 2", "Gene"), None),
+        ("PGE 2 pg/ml", ("PGE 2", "Chemical"), None),
+        ("omega 3 g/day", ("omega 3", "Chemical"), None),
+        ("CRP 120 mg/L and", ("CRP 120", "Gene"), ("CRP", "Gene")),
         ("an ALT 80 U/L with", ("ALT 80", "Gene"), ("ALT", "Gene")),
+        ("a CK 7 U/L with", ("CK 7", "Gene"), None),
         ("urea 12 mmol/L was", ("urea 12", "Chemical"), ("urea", "Chemical")),
         ("had Na 138 now", ("Na 138", "Chemical"), ("Na", "Chemical")),
         ("had K 4.1 now", ("K 4.1", "Chemical"), ("K", "Chemical")),

@@ -82,7 +82,9 @@ def _cuts(text: str, patch: Patch) -> Iterator[tuple[Mention, _Cut]]:
             if match := pattern.fullmatch(whole):
                 member = f"{match[1]}1" if pattern is _CITED_GENE else ""
                 yield mention, _Cut(whole, match[1], kinds, pattern is _RESULT, member)
-        if mention.type in _MEASURED and (name := name_of_result(text, mention.spans[0])):
+        if mention.type not in _MEASURED:
+            continue
+        if name := name_of_result(text, mention.spans[0], kind=mention.type):
             yield mention, _Cut(whole, name, ())
 
 
