@@ -65,6 +65,11 @@ def times() -> str:
     return markdown(head.split("|"), body) if body else MISSING
 
 
+def marked() -> str:
+    """Relations that the marked form finds, a pass of the network for each pair."""
+    return gold("relations-marked")
+
+
 def earlier() -> str:
     """The same of networks that were changed."""
     return gold(f"{_RESULT}-first")

@@ -250,6 +250,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "concepts-cost": concept_tables.cost,
     "relations-gold": relation_tables.gold,
     "relations-earlier": relation_tables.earlier,
+    "relations-marked": relation_tables.marked,
     "relations-raw": relation_tables.raw,
     "relations-times": relation_tables.times,
     "concepts-raw": concept_tables.raw,
