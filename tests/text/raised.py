@@ -100,6 +100,16 @@ DRUGS = (
         "digoxin",
     ),
 )
+# Names whose last word is a single capital.
+LETTERED = tuple(
+    """
+bisphenol A|bisphenol S/F|bisphenols A and F|Nogo A|Salmonella Paratyphi A|lipid A|cytochrome C
+salvianolic acid A|Medicare Part D|clade A|clade C|Child–Pugh A|allele T|antigen A|HLA A|serovar D
+natural killer T|apo E|Coxsackie A|hypervitaminosis A|protein kinase A|DNase A|Ig A|Hb S
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
 NAMES = (*GENES, *DISEASES, *DRUGS)
 # What a mark of citations or notes looks like where nothing but its height tells it.
 MARKS = ("3", "1,2", "12", "4-6", "7–9", "1,3–5", "[3]", "[1,2]", "1, 2", "*", "†", "23,24,31")
@@ -161,6 +171,10 @@ S<sup>473</sup> phosphorylation|Y<sup>705</sup> and T<sup>308</sup>|BRAF V<sup>6
 N<sup>1</sup>,N<sup>12</sup>-diacetylspermine|N<sup>6</sup>,N<sup>6</sup>-dimethyladenosine|(N<sup>7</sup>)
 α<sup>1</sup>-antitrypsin|β<sup>2</sup>-microglobulin|τ<sup>2</sup>|APOE ε<sup>4</sup>|ε<sup>3</sup>
 phospho-S<sup>473</sup>|p-T<sup>308</sup>|H3K<sup>27</sup> methylation|θ<sup>2</sup>|H3K<sup>4</sup>
+residue S<sup>473</sup>|phosphorylated Y<sup>705</sup>|residues S<sup>473</sup> and T<sup>308</sup>
+Akt S<sup>473</sup>|mutation V<sup>600</sup>|histone K<sup>27</sup>|serine S<sup>15</sup>|STAT3 Y<sup>705</sup>
+cytochrome P<sup>450</sup>|hepatic P<sup>450</sup>|Smad S<sup>465</sup> phosphorylation|site C<sup>797</sup>
+compound N<sup>6</sup>-methyladenosine|radioactive I<sup>131</sup>|carbon C<sup>14</sup>|Nagelkerke R<sup>2</sup>
 """.replace("\n", "|")
     .strip("|")
     .split("|")

@@ -105,3 +105,9 @@ def test_digits_before_a_letter_belong_to_no_list_of_raised_ones() -> None:
     text = "We took 10⁶, ¹²⁵I-labelled, cells of gout¹, ²."
     plain = with_plain_characters(Document(id="a", text=text)).text
     assert plain == "We took 106, 125I-labelled, cells of gout    ."
+
+
+def test_raised_digits_behind_a_name_that_ends_in_a_capital_are_blanks() -> None:
+    text = "Nogo A¹² and bisphenol A¹² at S⁴⁷³ and BRAF V⁶⁰⁰."
+    plain = with_plain_characters(Document(id="a", text=text)).text
+    assert plain == "Nogo A   and bisphenol A   at S473 and BRAF V600."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.text.raised import CONSTRUCTS, MARKS, NAMES
+from tests.text.raised import CONSTRUCTS, LETTERED, MARKS, NAMES
 
 from fascicle.text.raised import Level, Line, Piece, without_marks
 
@@ -51,6 +51,13 @@ def test_marks_never_join_a_name(name: str, mark: str) -> None:
         assert line(f"We saw {name}<sup><a>{mark}</a></sup>{after}") == f"We saw {name}{after}"
     assert line(f"We saw {name}.<sup>{mark}</sup> Then") == f"We saw {name}. Then"
     assert line(f"We saw {name}.<sup><a>{mark}</a></sup>Then") == f"We saw {name}. Then"
+
+
+@pytest.mark.parametrize("mark", ["12", "7", "35", "145", *MARKS[1:9], MARKS[-1]])
+@pytest.mark.parametrize("name", LETTERED)
+def test_marks_never_join_a_name_that_ends_in_a_capital(name: str, mark: str) -> None:
+    for before, after in (("", " was"), ("We saw ", ", and"), ("of ", "."), ("(", ")")):
+        assert line(f"{before}{name}<sup>{mark}</sup>{after}") == f"{before}{name}{after}"
 
 
 @pytest.mark.parametrize(
@@ -118,6 +125,7 @@ def test_marks_never_join_a_name(name: str, mark: str) -> None:
             "TNF α<sup>3</sup>, amyloid β<sup>2</sup>, PPAR γ<sup>12</sup>-dependent",
             "TNF α, amyloid β, PPAR γ-dependent",
         ),
+        ("lipid A<sup>12</sup>-induced, BPA N<sup>6</sup>-acid", "lipid A-induced, BPA N6-acid"),
         ("cystatin C<sup>22</sup> (model A<sup>7</sup>)", "cystatin C (model A)"),
         (
             "IL-10<sup>6</sup>, 0,5-IL-10<sup>6</sup>, grade 1-2<sup>6</sup>",

@@ -106,17 +106,30 @@ _ELEMENT_NAME: Final = re.compile(
 # Words before a letter or a number that is part of the name: `vitamin C`, `interleukin 10`.
 _NAMED: Final = re.compile(
     r"(?:vitamin|hepatitis|influenza|type|group|class|factor|protein|stage|grade|phase|coenzyme|cyclin|interleukin|"
-    r"keratin|chromosome|trisomy|caspase|figure|table|genotype|virus|patient|case|level|day|week|month|arm|apo\w+|"
+    r"keratin|chromosome|trisomy|caspase|figure|table|genotype|virus|patient|case|level|day|week|month|arm|apo\w*|"
     r"globin|immunoglobulin|interferon|toxin|streptococcus)(?: |s? (?:\w,? )+(?:and|or) )$",
     re.I,
 )
-# Further words before a single capital, and those before a Greek letter of a name: `TNF α`.
+# A word before a single capital, or before a list of some, which is its name: `bisphenol A`.
 _LETTERED: Final = re.compile(
-    r"(?:[a-z]{3}in|ase|zyme|[ao]sporine|philia|collagen|complex|substance|peptide|panel|plate|"
-    r"study|trial|regimen|treatment|probiotic|species|strain|serotype|cluster|category|cohort|"
-    r"model|method|period|unit|experiment|status) $",
+    r"([A-Za-z][a-z]{3,}|\b(?:HLA|Ig|Hb|Rh)) (?:[A-Z](?:/|,? and |,? or |, ))*$"
+)
+# Such words that do not begin a name, before the place of a residue or an atom: `residue S473`.
+_PLACED: Final = re.compile(
+    r"[a-z]+[^e]ed|[a-z]{2,}ing|(?:radio|iod|acetylat|methylat|ubiquit|mutat)[a-z]*|phospho(?:rylat\w+|rus|site|mutant)|"
+    r"(?:mutant|residue|site|position|codon|histone|atom|isotope)s?|carbon|sul(?:f|ph)ur|nitrogen|oxygen|fluorine|"
+    r"(?:phospho)?(?:ser|threon|tyros|lys|cyste|argin|alan|glyc|val|leuc|isoleuc|histid|prol|methion|asparag|"
+    r"glutam|phenylalan)ines?|aspartate|glutamate|tryptophan|"
+    r"critical|inorganic|catalytic|essential|specific|important|contains?|carr(?:y|ies)|harbou?rs?|lacks?|"
+    r"with|from|into|both|that|than|then|when|where|whereas|while|between|through|upon|near|within|either|neither|"
+    r"only|also|like|were|have|this|these|those|their|each|such|versus",
     re.I,
 )
+# Numbers that belong to the letter behind any word: `hepatic P450`, `Smad S465 phosphorylation`.
+_OF_LETTER: Final = re.compile(
+    r"(?:P450|I12[345]|I131)(?!\d)|[STY]\d+ phospho|[KR]\d+ (?:acetyl|methyl|ubiquit)"
+)
+# Words before a Greek letter of a name: `TNF α`.
 _GREEK_NAMED: Final = re.compile(
     r"(?:[A-Z]{2}[\w/-]*|[a-z]{3}in|receptor|amyloid|subunit|kinase) $"
 )
@@ -124,7 +137,7 @@ _BASE: Final = re.compile(r"(?:^|[^\w.,-]|(?<=\d)x)(2)$|(?:^|[^\w.,-]|\d[,-]|(?<
 _LETTER: Final = re.compile(r"(?:^|[^\w-]|\b(?:p|phospho)-)([A-Za-zÅΑ-ω]|[abc]x)$")
 _GREEK_OF_NAMES: Final = frozenset("αβγδεζικ")
 _RESIDUES: Final = frozenset("ACDEFGHIKLMNPQRSTVWY")
-_FACTOR: Final = re.compile(r"(?:[*×·]\s?|\w/)[A-Za-z]{1,3}$")
+_FACTOR: Final = re.compile(r"(?:[*×·]\s?|\w(?<![a-z]{4} [A-Z])/)[A-Za-z]{1,3}$")
 _PRODUCT: Final = re.compile(r"(?<![\d.])\d\.10$")  # a full stop for a multiplication sign
 _UNIT: Final = re.compile(
     r"(?:^|[^A-Za-zµμ])(?:[kcdmnµμ]?m|inch|ft|mi|sec|ms|min|м)$|"
@@ -325,7 +338,11 @@ def _is_exponent(number: str, before: str, after: str) -> bool:
             return True  # an allele of APOE
         if _NAMED.search(words) or (letter[1] in _GREEK_OF_NAMES and _GREEK_NAMED.search(words)):
             return False
-        if number in ("2", "3") or is_prefix or _is_place(letter[1], number, words, after):
+        if number in ("2", "3"):
+            return True
+        if _ends_name(words, letter[1] + number + after):
+            return False
+        if is_prefix or _is_place(letter[1], number, words, after):
             return True
     if number in ("2", "3") and (
         _UNIT.search(before) or (_FORMULA.search(before) and number == "2")
@@ -348,7 +365,17 @@ def _is_place(letter: str, number: str, words: str, after: str) -> bool:
         after.startswith(")") and not re.search("[a-z]{3} $", words)
     ):
         return True
-    return len(number) > 1 and letter in _RESIDUES and not _LETTERED.search(words)
+    return len(number) > 1 and letter in _RESIDUES
+
+
+def _ends_name(words: str, rest: str) -> bool:
+    """True if a single capital ends the name that words begin, so that a number behind it is a
+    mark. The rest begins with the letter and the number; `N6-` is a place behind any word.
+    """
+    name = _LETTERED.search(words) if rest[0].isupper() else None
+    if name is None or _PLACED.fullmatch(name[1]):
+        return False
+    return not (re.match(r"[CNOPS]\d+(?:-\w|,[A-Z](?![a-z]))", rest) or _OF_LETTER.match(rest))
 
 
 def _is_isotope(number: str, element: re.Match[str] | None, last: str) -> bool:
