@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Document
-from fascicle.errors import OutputError, UsageError
+from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats import write
 from fascicle.graph import kgx
-from fascicle.verbs.tasks.run import run
+from fascicle.verbs.tasks.run import retry, run
 
 Cli = Callable[..., Any]
 # Dies while it writes the graph, after states were saved.
@@ -242,6 +242,129 @@ def test_documents_that_were_tried_again_are_in_the_next_graph(cli: Cli) -> None
     assert content("graph") == content("expected")
 
 
+def too_long() -> str:
+    """Plans for one document in quarantine; returns the pipeline that takes it."""
+    pipeline = Path("p.toml").read_text(encoding="utf-8")
+    Path("p.toml").write_text(f"{pipeline}[limits]\nlongest = 30\n", encoding="utf-8")
+    write("in.jsonl", [Document(id="d", text="Tremor. " * 9), *documents(3)], overwrite=True)
+    return pipeline
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("error", [BrokenPipeError, OSError, OutputError])
+def test_an_account_that_nobody_reads_stops_no_graph(cli: Cli, error: type[Exception]) -> None:
+    """The same as ``fascicle run --graph G --json | true``: first the graph, then exit code 141."""
+
+    def refuse(_: object) -> None:
+        raise error("nobody reads it")
+
+    pipeline = too_long()
+    with pytest.raises(error):
+        run("in.jsonl", "out", pipeline="p.toml", graph="graph", done=refuse)
+    assert same_as_the_command(cli)
+    Path("p.toml").write_text(pipeline, encoding="utf-8")
+    with pytest.raises(error):
+        retry("out", pipeline="p.toml", done=refuse)
+    assert b"document:d\t" in content("graph")["nodes.tsv"]
+    assert same_as_the_command(cli)
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("stop", [OSError(errno.EINTR, "ended"), InputError("it was refused")])
+def test_a_graph_that_was_not_renewed_is_renewed_by_the_next_retry(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, stop: Exception
+) -> None:
+    def ended(*_: object) -> None:
+        raise stop
+
+    pipeline = too_long()
+    assert cli(*CALL).code == 3
+    first = content("graph")
+    Path("p.toml").write_text(pipeline, encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(kgx._Graph, "end", ended)
+        assert cli("quarantine", "retry", "out", "--pipeline", "p.toml").code == 2
+    assert content("graph") == first
+    assert cli("quarantine", "retry", "out").code == 0  # nothing is left to try
+    assert b"document:d\t" in content("graph")["nodes.tsv"]
+    assert same_as_the_command(cli)
+    before = Path("graph").stat().st_ino
+    assert "concepts" not in cli("quarantine", "retry", "out").err
+    assert Path("graph").stat().st_ino == before  # it has all that the run has
+
+
+@pytest.mark.usefixtures("place")
+def test_a_graph_that_never_was_is_written_by_a_retry(cli: Cli) -> None:
+    """The only document with a link is in quarantine at first."""
+    pipeline = too_long()
+    write(
+        "in.jsonl",
+        [Document(id="d", text="Tremor. " * 9), Document(id="1", text="No name.")],
+        overwrite=True,
+    )
+    assert "has no graph: no mention has a link" in cli(*CALL).err
+    Path("p.toml").write_text(pipeline, encoding="utf-8")
+    result = cli("quarantine", "retry", "out", "--pipeline", "p.toml")
+    assert (result.code, "no longer" in result.err) == (0, False)
+    assert same_as_the_command(cli)
+
+
+@pytest.mark.usefixtures("place")
+def test_no_graph_of_others_is_replaced(cli: Cli) -> None:
+    pipeline = too_long()
+    assert cli(*CALL).code == 3
+    run("in.jsonl", "second", pipeline="p.toml")
+    assert cli("graph", "second", "-o", "graph", "--overwrite", "--prefix", "S").code == 0
+    before = content("graph")
+    Path("p.toml").write_text(pipeline, encoding="utf-8")
+    result = cli("quarantine", "retry", "out", "--pipeline", "p.toml")
+    assert result.code == 2
+    assert "4 documents in: 4 done" in result.err
+    assert (
+        "the run in out is complete, but has no new graph: there is no record that it wrote what "
+        "is in " in result.err
+    )
+    assert content("graph") == before
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("record", "code", "sentence"),
+    [
+        ("{folder}", 2, "there is no record that it wrote what is in {folder}; fascicle graph out"),
+        ({"folder": "{folder}"}, 2, "there is no record that it wrote what is in {folder};"),
+        (7, 2, "out/.fascicle-run-graph.json is damaged (Expected "),
+    ],
+)
+def test_a_record_of_another_form_is_one_sentence(
+    cli: Cli, record: object, code: int, sentence: str
+) -> None:
+    """A path alone is the record of earlier releases, which does not say what was written."""
+    folder = str(Path("graph").absolute())
+    pipeline = too_long()
+    assert cli(*CALL).code == 3
+    stored = json.dumps(record).replace("{folder}", folder)
+    Path("out/.fascicle-run-graph.json").write_text(stored, encoding="utf-8")
+    Path("p.toml").write_text(pipeline, encoding="utf-8")
+    result = cli("quarantine", "retry", "out", "--pipeline", "p.toml")
+    assert "internal error" not in result.err
+    assert (result.code, sentence.format(folder=folder) in result.err) == (code, True), result.err
+    if record != 7:
+        Path("graph").rename("away")
+        assert cli("quarantine", "retry", "out").code == 0
+        assert same_as_the_command(cli)
+
+
+@pytest.mark.usefixtures("place")
+def test_an_update_renews_the_graph_of_the_run(cli: Cli) -> None:
+    assert cli(*CALL).code == 0
+    write("more.jsonl", documents(12)[10:])
+    update = ["run", "in.jsonl", "more.jsonl", *CALL[2:-2], "--update"]
+    assert cli(*update).code == 0
+    assert b"document:d11\t" in content("graph")["nodes.tsv"]
+    assert same_as_the_command(cli)
+
+
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize(
     ("change", "code", "said"),
@@ -257,12 +380,10 @@ def test_documents_that_were_tried_again_are_in_the_next_graph(cli: Cli) -> None
 def test_a_graph_that_cannot_be_renewed_is_said_after_the_account(
     cli: Cli, change: Callable[[], object], code: int, said: str
 ) -> None:
-    write("in.jsonl", [Document(id="d", text="Tremor. " * 9), *documents(3)], overwrite=True)
-    limits = Path("p.toml").read_text(encoding="utf-8")
-    Path("p.toml").write_text(f"{limits}[limits]\nlongest = 30\n", encoding="utf-8")
+    pipeline = too_long()
     assert cli(*CALL).code == 3
     change()
-    Path("p.toml").write_text(limits, encoding="utf-8")
+    Path("p.toml").write_text(pipeline, encoding="utf-8")
     result = cli("quarantine", "retry", "out", "--pipeline", "p.toml")
     assert result.code == code
     account, graph = result.err.splitlines()[-2:]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from fascicle.core.files import owned
 from fascicle.core.files.apart import Inputs
-from fascicle.core.files.atomic import check_folder
+from fascicle.core.files.atomic import check_folder, complete_replacement
 from fascicle.core.files.remote import is_url
 from fascicle.core.files.source import STDIN
 from fascicle.core.wording import plural
@@ -28,7 +29,7 @@ from fascicle.pipeline.running.run import Run
 
 _INPUTS: Final = "set of inputs"
 _WHOLE: Final = "jsonl"  # the format that holds all of a document
-_RECORD: Final = ".fascicle-run-graph.json"  # of a run: the plan of its graph
+_RECORD: Final = ".fascicle-run-graph.json"  # of a run: its graph
 
 
 def graph_causes(
@@ -82,37 +83,48 @@ def plan_graph(
     return None
 
 
-@contextmanager
+class _GraphRecord(GraphPlan, frozen=True, kw_only=True):
+    """Graph of a run as it was planned, and what was written.
+
+    Attributes:
+        parts: digest of the parts that the graph was made of; empty if it is still to be written.
+        content: digest of the record of its folder; empty if none was written yet.
+    """
+
+    parts: str = ""
+    content: str = ""
+
+
 def graph_of_run(
     run: Run, plan: GraphPlan | None, inputs: Inputs, *, again: bool, tell: Callable[[str], None]
-) -> Iterator[None]:
-    """Writes the graph of a run when the block that completes the run ends without an error.
+) -> Callable[[], None]:
+    """Checks that the graph of a run can be written.
 
     Args:
         run: with parts in the format jsonl.
-        plan: ``None`` for no graph.
+        plan: ``None`` for no other graph than the run has.
         inputs: of the run.
         again: whether the run, and so its own graph, may be there already.
         tell: called with notes.
 
+    Returns:
+        Function that writes the graph of the complete run, with the errors of `renew_graph`.
+
     Raises:
         UsageError: parts in another format, or one folder would lie in the other.
-        InputError: no mention of the run has a link.
         OutputError: the graph cannot be written.
     """
     if plan is None:
-        yield
-        return
-    recorded = _recorded(run.folder)
-    overwrite = again and recorded is not None and recorded.folder == plan.folder
-    _check_graph(run, plan.folder, inputs, overwrite=overwrite)
-    yield
-    run.folder.write_json(_RECORD, plan)
-    _write(run.folder, plan, "no graph", overwrite=overwrite, tell=tell)
+        return partial(renew_graph, run.folder, tell)
+    before = _recorded(run.folder) if again else None
+    content = before.content if before is not None and before.folder == plan.folder else ""
+    record = _GraphRecord(**msgspec.structs.asdict(plan), content=content)
+    _check_graph(run, plan.folder, inputs, overwrite=_is_own(record))
+    return partial(_write_first, run.folder, record, tell)
 
 
 def renew_graph(folder: RunFolder, tell: Callable[[str], None]) -> None:
-    """Writes the graph of a complete run anew, if the run has one.
+    """Writes the graph of a complete run anew, if the run has one that was made of other parts.
 
     Args:
         folder: of the run.
@@ -120,38 +132,80 @@ def renew_graph(folder: RunFolder, tell: Callable[[str], None]) -> None:
 
     Raises:
         InputError: no mention of the run has a link.
-        OutputError: the graph cannot be written, or was changed.
+        OutputError: the graph cannot be written, or was changed or replaced, or its record is
+            damaged.
     """
-    plan = _recorded(folder)
-    if plan is not None and os.path.isdir(plan.folder):  # noqa: PTH112
-        _write(folder, plan, "no new graph", overwrite=True, tell=tell)
-    elif plan is not None:
-        tell(f"note: the graph of this run is no longer in {plan.folder}, so it is not renewed")
+    record = _recorded(folder)
+    if record is None or record.parts == _digest_of_parts(folder):
+        return
+    if record.content and not complete_replacement(record.folder):
+        tell(f"note: the graph of this run is no longer in {record.folder}, so it is not renewed")
+    else:
+        _write(folder, record, tell)
 
 
-def _recorded(folder: RunFolder) -> GraphPlan | None:
-    return msgspec.json.decode(folder.content(_RECORD) or b"null", type=GraphPlan | None)
-
-
-def _write(
-    folder: RunFolder, plan: GraphPlan, lack: str, *, overwrite: bool, tell: Callable[[str], None]
-) -> None:
-    """Writes the graph of a complete run; ``lack`` is what the run has after an error."""
-    digest = _digest("".join(part.sha256 for part in parts_of_run(folder)).encode())
+def _recorded(folder: RunFolder) -> _GraphRecord | None:
+    """Returns the record of the graph of a run; earlier releases recorded a path alone."""
     try:
+        record = msgspec.json.decode(
+            folder.content(_RECORD) or b"null", type=_GraphRecord | str | None
+        )
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise OutputError(
+            f"{folder.place.at(_RECORD)} is damaged ({error}); remove it, and make the graph with "
+            "fascicle graph",
+            code="damaged",
+        ) from None
+    return _GraphRecord(folder=record) if isinstance(record, str) else record
+
+
+def _is_own(record: _GraphRecord) -> bool:
+    """True if the folder of the graph holds what the run wrote there."""
+    return bool(record.content) and record.content == _digest_of_graph(record.folder)
+
+
+def _digest_of_graph(folder: str) -> str:
+    """Returns the digest of the record of a graph's files; empty if there is none."""
+    try:
+        return _digest((Path(folder) / owned.RECORD).read_bytes())
+    except OSError:
+        return ""
+
+
+def _digest_of_parts(folder: RunFolder) -> str:
+    return _digest("".join(part.sha256 for part in parts_of_run(folder)).encode())
+
+
+def _write_first(folder: RunFolder, record: _GraphRecord, tell: Callable[[str], None]) -> None:
+    """Records the plan of a graph, for a retry if this call is killed, and writes the graph."""
+    folder.write_json(_RECORD, record)
+    _write(folder, record, tell)
+
+
+def _write(folder: RunFolder, record: _GraphRecord, tell: Callable[[str], None]) -> None:
+    """Writes the graph of a complete run, and records what was written."""
+    parts, is_own, place = _digest_of_parts(folder), _is_own(record), Path(record.folder)
+    try:
+        if not is_own and place.is_dir() and any(place.iterdir()):
+            raise OutputError(f"there is no record that it wrote what is in {place}")
         totals = write_graph(
             documents_of_run(folder),
-            **msgspec.structs.asdict(plan),
-            overwrite=overwrite,
-            made_by={_INPUTS: digest},
+            place,
+            prefix=record.prefix,
+            json_lines=record.json_lines,
+            overwrite=is_own,
+            made_by={_INPUTS: parts},
             tell=tell,
         )
     except (InputError, OutputError) as error:
+        lack = "no new graph" if record.content else "no graph"
         advice = f"; fascicle graph {folder.name} -o FOLDER makes it"
         is_place = isinstance(error, OutputError) and not is_url(folder.name)
         raise error.saying(
             f"the run in {folder.name} is complete, but has {lack}: {error}{advice * is_place}"
         ) from None
+    content = _digest_of_graph(record.folder)
+    folder.write_json(_RECORD, msgspec.structs.replace(record, parts=parts, content=content))
     for note in graph_notes(totals):
         tell(note)
 

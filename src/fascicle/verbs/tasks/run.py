@@ -90,7 +90,8 @@ def run(  # noqa: PLR0913
             `fascicle.pipeline.scale.pool_on`; ``""`` for the one that Ray finds, ``None`` for none.
         resume: continue an interrupted run.
         update: the inputs follow each other in time, see `fascicle.pipeline.running.run.Run.do`.
-        graph: folder of a graph of the finished run, as `fascicle.graph.kgx.write_graph` makes it.
+        graph: folder of a graph of the finished run, as `fascicle.graph.kgx.write_graph` makes it;
+            by default, the graph that the run has already is renewed.
         prefix: of the ids of documents in the graph.
         json_lines: write the graph as JSON Lines.
         progress: called with the progress of the run, about ten times a second.
@@ -117,9 +118,18 @@ def run(  # noqa: PLR0913
         workers=_workers(workers, ray),
         pool=_pool_on(ray),
     )
-    with graph_of_run(opened, plan, inputs, again=resume or update, tell=tell):
-        totals = opened.do(resume=resume, update=update, progress=progress)
+    write = graph_of_run(opened, plan, inputs, again=resume or update, tell=tell)
+    return _end(opened.do(resume=resume, update=update, progress=progress), done, write)
+
+
+def _end(totals: Totals, done: _Done, write: Callable[[], None]) -> Totals:
+    """Gives the account, and writes the graph, even if nobody reads the account."""
+    try:
         done(totals)
+    except Exception:
+        write()
+        raise
+    write()
     return totals
 
 
@@ -229,10 +239,7 @@ def retry(
         if again is not None:
             _try_again(folder, opener, again.shards, mark)
         totals = finalize(run_folder, manifest)
-    done(totals)
-    if again is not None:
-        renew_graph(run_folder, tell)
-    return totals
+    return _end(totals, done, partial(renew_graph, run_folder, tell))
 
 
 def _try_again(folder: str, opener: PipelineOpener, shards: Sequence[Shard], mark: str) -> None:
