@@ -5,10 +5,11 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.document import Document, Mention, Patch, in_order
 from fascicle.core.lexicon import lexicon
 from fascicle.runtime.decoding.deciding import all_decided
 from fascicle.runtime.decoding.evidence import with_evidence
+from fascicle.runtime.decoding.retyping import with_own_types
 from fascicle.settings.decision import DocumentDecision, TypeDecision
 from fascicle.text.segment import segmenter
 
@@ -321,6 +322,13 @@ def test_a_formula_is_found_where_the_network_found_nothing() -> None:
         ("The MEC 4 channel.", "MEC 4", "Gene", "Gene"),
         ("Some hESCs grew.", "hESCs", "CellLine", "CellType"),  # no line has a plural
         ("Adults with DLBCL.", "DLBCL", "Gene", "Disease"),
+        # the gene of a disease, alone and in a list
+        ("The DLBCL gene.", "DLBCL", "Gene", "Gene"),
+        ("A DLBCL protein.", "DLBCL", "Gene", "Gene"),
+        ("The DLBCL and TOC1 loci.", "DLBCL", "Gene", "Gene"),
+        ("Of DLBCL, MJD1, and TOC1 mutations.", "DLBCL", "Gene", "Gene"),
+        ("The DLBCL (ATN1) gene.", "DLBCL", "Gene", "Gene"),
+        ("DLBCL, and a gene of it.", "DLBCL", "Gene", "Disease"),
         ("The HLH domain.", "HLH", "Gene", "Gene"),  # three letters may mean anything
         ("Pain of herpes zoster.", "herpes zoster", "Species", "Disease"),
         ("Zika spread in Brazil.", "Zika", "Species", "Disease"),
@@ -414,6 +422,48 @@ def test_an_event_counts_the_types_that_change() -> None:
 def test_two_types_that_become_one_are_one_mention() -> None:
     names = [("strabismus", "Chemical"), ("strabismus", "CellLine")]
     assert found("She has strabismus.", *names) == [("strabismus", "Disease")]
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.8, 0.3), (0.3, 0.8), (None, 0.3)])
+@pytest.mark.parametrize(
+    ("text", "one", "other", "expected"),
+    [
+        ("Zika spread.", ("Zika", "Species"), ("Zika", "Disease"), ("Zika", "Disease")),
+        ("BRAFV600E", ("BRAFV600E", "Gene"), ("BRAF", "Gene"), ("BRAF", "Gene")),
+        ("leptin12", ("leptin12", "Gene"), ("leptin", "Gene"), ("leptin", "Gene")),
+    ],
+)
+def test_of_two_mentions_at_one_place_the_best_score_stays(
+    text: str,
+    one: tuple[str, str],
+    other: tuple[str, str],
+    expected: tuple[str, str],
+    first: float | None,
+    second: float,
+) -> None:
+    mentions = [
+        Mention(((0, len(name)),), kind, score=score, source="m")
+        for (name, kind), score in ((one, first), (other, second))
+    ]
+    (patch,) = with_evidence(
+        [Document(id="1", text=text)], [Patch(add=in_order(mentions))], RULES, knows=knows
+    )
+    best = None if first is None else 0.8
+    assert [(text[m.start : m.end], m.type) for m in patch.add] == [expected]
+    assert patch.add[0].score == best
+
+
+def test_a_line_that_is_named_often_is_sought_once() -> None:
+    part = "PC12 binds. "
+    text = part * 20_000
+    mentions = [
+        Mention(((at, at + 4),), "Gene", score=0.8, source="m")
+        for at in range(0, len(text), len(part))
+    ]
+    names = dict.fromkeys(range(len(mentions)), "PC12")
+    started = time.perf_counter()
+    assert with_own_types(mentions, names, PACK, allowed=KINDS, text=text) == mentions
+    assert time.perf_counter() - started < 20.0  # minutes if each mention read the whole text
 
 
 def test_a_type_that_the_model_lacks_is_not_given() -> None:

@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from fascicle.core.document import Mention, Patch
+from fascicle.core.document import Mention, Patch, in_order
 from fascicle.runtime.decoding.results import ISOTOPE, name_of_result
+from fascicle.runtime.decoding.retyping import once
 
 _CHEMICAL: Final = "Chemical"
 _DISEASE: Final = "Disease"
@@ -100,4 +101,5 @@ def _ended(patch: Patch, cuts: Sequence[tuple[Mention, _Cut]], types: Mapping[st
             ends[mention] = replace(mention, spans=spans, type=kind if is_other else mention.type)
     if not ends:
         return patch
-    return replace(patch, add=tuple({ends.get(mention, mention): None for mention in patch.add}))
+    rest = [mention for mention in patch.add if mention not in ends]
+    return replace(patch, add=in_order(once(rest, list(ends.values()))))

@@ -5,7 +5,8 @@ no names.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 
 from fascicle.core.document import Mention
 from fascicle.core.lexicon import small_words
+from fascicle.core.mention import Span
 
 _ANATOMY: Final = "Anatomy"
 _DISEASE: Final = "Disease"
@@ -31,6 +33,11 @@ _LEAST: Final = 5  # letters and digits of a line that no words about cells need
 _OF_CELLS: Final = r"[\s-](?:\w+\s)?(?:cells?|lines?)\b"
 _STEM_CELLS: Final = re.compile(r"[a-z]{0,2}[A-Z]*SCs")
 _SHORT: Final = re.compile(r"[A-Z]{4,}")  # shorter ones may mean anything
+# behind a disease whose gene is called like it, and behind others in its list
+_OF_GENES: Final = re.compile(
+    r"(?:(?:,\s(?:and\s|or\s)?|\s(?:and|or)\s|/)(?=[\w-]*[A-Z\d])[\w-]+){0,9}(?:\s\([^()]{1,20}\))?[\s-]"
+    r"(?:(?:gene|protein|mRNA|cDNA|transcript|mutation|product|allele|promoter)s?|loc(?:us|i))\b"
+)
 _LONG: Final = re.compile(r"[\s\S]{4,}")
 # behind the name of an organism that is that of its disease too
 _OF_ORGANISMS: Final = re.compile(
@@ -79,18 +86,23 @@ def with_own_types(
     """
     changes: dict[int, str] = {}
     has_capitals = text != text.lower()
+    # once for a name, however often the text has it
+    names_cells = cache(lambda name: bool(re.search(rf"\b{re.escape(name)}{_OF_CELLS}", text)))
     for at, name in names.items():
         mention, other = mentions[at], types.get(name, "")
         rule = _RULES.get(mention.type, {}).get(other)
         is_given = other in allowed or other == _ANATOMY
-        if rule and is_given and rule.fullmatch(name) and _is_meant(mention, name, other, text):
-            changes[at] = other
+        if rule and is_given and rule.fullmatch(name):
+            if _is_meant(mention, name, other, text, names_cells=names_cells):
+                changes[at] = other
         elif has_capitals and mention.type != _GENE and name in small_words():
             changes[at] = ""
     return _changed(mentions, changes, allowed=allowed) if changes else mentions
 
 
-def _is_meant(mention: Mention, name: str, other: str, text: str) -> bool:
+def _is_meant(
+    mention: Mention, name: str, other: str, text: str, *, names_cells: Callable[[str], bool]
+) -> bool:
     """True unless the text leaves open whether the name has the other type: ``Zika`` may be the
     virus or the disease, and ``TOC1`` a gene.
     """
@@ -98,11 +110,12 @@ def _is_meant(mention: Mention, name: str, other: str, text: str) -> bool:
         case "Species", "Disease":
             is_disease = _DISEASES.fullmatch(name) is not None
             return is_disease or not _OF_ORGANISMS.match(text, mention.end)
+        case "Gene", "Disease":
+            return not _OF_GENES.match(text, mention.end)
         case "Gene", "CellLine":
             if text.startswith("+", mention.end):  # of a genotype: HCT116p53+/+
                 return False
-            is_long = sum(map(str.isalnum, name)) >= _LEAST
-            return is_long or re.search(rf"\b{re.escape(name)}{_OF_CELLS}", text) is not None
+            return sum(map(str.isalnum, name)) >= _LEAST or names_cells(name)
         case _:
             return True
 
@@ -111,12 +124,30 @@ def _changed(
     mentions: list[Mention], changes: Mapping[int, str], *, allowed: Collection[str]
 ) -> list[Mention]:
     """Returns the mentions with other types, each place once for a type, with its best score."""
-    places = {(mention.type, mention.spans) for mention in mentions}
-    changed = [mention for at, mention in enumerate(mentions) if at not in changes]
-    by_score = sorted(changes, key=lambda at: mentions[at].score or 1.0, reverse=True)
-    for at in by_score:
-        place = changes[at], mentions[at].spans
-        if changes[at] in allowed and place not in places:
-            places.add(place)
-            changed.append(replace(mentions[at], type=changes[at]))
-    return changed
+    rest = [mention for at, mention in enumerate(mentions) if at not in changes]
+    return once(
+        rest,
+        [replace(mentions[at], type=kind) for at, kind in changes.items() if kind in allowed],
+    )
+
+
+def once(mentions: Sequence[Mention], changed: Sequence[Mention]) -> list[Mention]:
+    """Returns mentions, and changed ones, each place once for a type, with the best score that it
+    has.
+
+    Args:
+        mentions: that stay.
+        changed: others whose type or place is a new one.
+    """
+    best: dict[tuple[str, tuple[Span, ...]], Mention] = {}
+    for mention in sorted(changed, key=_score, reverse=True):
+        best.setdefault((mention.type, mention.spans), mention)
+    result = list[Mention]()
+    for mention in mentions:
+        other = best.pop((mention.type, mention.spans), mention)
+        result.append(max(mention, other, key=_score))
+    return [*result, *best.values()]
+
+
+def _score(mention: Mention) -> float:
+    return 1.0 if mention.score is None else mention.score

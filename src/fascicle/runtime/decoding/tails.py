@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from fascicle.core.document import Mention, in_order
+from fascicle.runtime.decoding.retyping import once
 
 _SPECIES: Final = "Species"
 # a species or its second word, and what people call it: Ixodes ricinus ticks
@@ -50,8 +51,7 @@ def without_tails(
         names: those of the mentions that may stay, by their indices.
         types: of the names that mean one type alone.
     """
-    places = {(mention.type, mention.spans) for mention in mentions}
-    result = list[Mention]()
+    result, cut = list[Mention](), list[Mention]()
     for at, mention in enumerate(mentions):
         name = names.get(at, "")
         shorter = _without_common(name, types) if mention.type == _SPECIES else ""
@@ -63,10 +63,8 @@ def without_tails(
             result.append(mention)
             continue
         spans = ((mention.start, mention.start + len(shorter)),)
-        if (mention.type, spans) not in places:
-            places.add((mention.type, spans))
-            result.append(replace(mention, spans=spans))
-    return tuple(in_order(result))
+        cut.append(replace(mention, spans=spans))
+    return tuple(in_order(once(result, cut)))
 
 
 def _without_common(name: str, types: Mapping[str, str]) -> str:
