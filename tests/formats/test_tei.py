@@ -111,6 +111,24 @@ def test_texts_in_groups_are_read_in_their_order(tmp_path: Path) -> None:
     assert "elements facsimile 1" in str(found.events)
 
 
+def test_what_stands_beside_the_divisions_of_a_text_is_counted(tmp_path: Path) -> None:
+    """Running heads, terms of an index and analyses are no text of the article, and may stand
+    anywhere in a text (https://www.tei-c.org/release/doc/tei-p5-doc/en/html/ref-model.global.html).
+    """
+    around = "<interpGrp><interp>illness</interp></interpGrp><spanGrp><span>x</span></spanGrp>"
+    (found,) = of(
+        tmp_path,
+        '<teiHeader/><text><pb/><fw type="header">Running head</fw><front><p>a</p></front><index><term>'
+        f"indexed term</term></index><body><p>b</p></body>{around}<back><p>d</p></back></text>"
+        "<text><group><head>e</head><fw>Running head</fw><text><body><p>f</p></body></text></group>"
+        "</text>",
+    )
+    assert [text for _, text in parts(found)] == list("abdef")
+    (event,) = [event for event in found.events if event.code == "parts-left-out"]
+    expected = "elements fw 2, elements index 1, elements interpGrp 1, elements spanGrp 1"
+    assert event.message == f"these parts are not read: {expected}"
+
+
 @pytest.mark.parametrize(("when", "year"), [("--03-01", ""), ("2019-03", "2019")])
 def test_the_year_is_that_of_a_date(tmp_path: Path, when: str, year: str) -> None:
     (found,) = of(tmp_path, HEADER.replace("2019-03-01", when) + TEXT)

@@ -7,6 +7,7 @@ those of JATS that mean the same, so blocks and sections are those of `fascicle.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -16,7 +17,13 @@ from fascicle.core.document import Document
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.formats.citations import fact_text
-from fascicle.formats.extraction import element_text, field_note, local_name, unread_fields
+from fascicle.formats.extraction import (
+    element_text,
+    field_note,
+    has_text,
+    local_name,
+    unread_fields,
+)
 from fascicle.formats.handlers import FormatReader
 from fascicle.formats.jats import Blocks, JatsOptions
 from fascicle.formats.report import ReadReport
@@ -56,6 +63,7 @@ _PARTS: Final = (
     ("teiHeader/profileDesc/abstract", "abstract"),
 )
 _GROUPS: Final = ("text", "group")  # of texts: what is in them is in the order of the file
+_DIVISIONS: Final = ("front", "body", "back")
 _READ: Final = ("title", "abstract", "term", "date")
 _OPEN: Final = (
     *(
@@ -114,7 +122,7 @@ def _blocks(root: Element, options: JatsOptions) -> Blocks:
             part.tag = "article-title" if kind == "title" else part.tag
             blocks.add(part, kind)
     for part in root.iterfind("text"):
-        for element in _divisions(part):
+        for element in _divisions(part, blocks.left_out):
             kind = "back" if element.tag == "back" else "body"
             _rename(element)
             blocks.add(element, kind)
@@ -124,13 +132,17 @@ def _blocks(root: Element, options: JatsOptions) -> Blocks:
     return blocks
 
 
-def _divisions(text: Element) -> Iterator[Element]:
-    """Yields the front, body and back of a text, and those of the texts in its groups."""
+def _divisions(text: Element, left_out: Counter[str]) -> Iterator[Element]:
+    """Yields the front, body and back of a text, those of the texts in its groups, and the
+    headings of groups. Counts other elements with a text, such as running heads.
+    """
     for child in text:
         if child.tag in _GROUPS:
-            yield from _divisions(child)
-        else:
+            yield from _divisions(child, left_out)
+        elif child.tag in _DIVISIONS or (child.tag == "head" and text.tag == "group"):
             yield child
+        elif has_text(child):
+            left_out[f"elements {child.tag}"] += 1
 
 
 def _rename(part: Element) -> None:
