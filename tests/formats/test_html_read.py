@@ -190,6 +190,39 @@ def test_many_elements_beside_one_another_are_read(tmp_path: Path, inside: str) 
 
 
 @pytest.mark.parametrize(
+    "place",
+    [
+        *("brown2003", "Smith2003a", "tabatabai2010", "smith_et_al_2003", "rSmith", "cSmith"),
+        *("b_smith", "RSTB20190001C12", "section-bib1", "Box1-ref2", "figshare-ref1", "bib1"),
+        *("sec2-cite3", "fig1-fn2", "table.note", "cite_note-x_1", "a#b1", "rid_ref7", "CR7"),
+    ],
+)
+def test_the_place_of_a_reference_makes_a_link_a_mark(tmp_path: Path, place: str) -> None:
+    found = of(tmp_path, f'<p>lupus and gout <a href="page#{place}">12</a> were</p>')
+    assert found.text == "lupus and gout were"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("tab:results", "fig:cells", "sec:cohort", "box1", "sec:reference", "sec:bibliography"),
+        *("fig:citations", "conclusions", "results", "cohort", "cells2003b4", "bMethods2", "b1#a"),
+    ],
+)
+def test_the_place_of_another_part_makes_no_link_a_mark(tmp_path: Path, place: str) -> None:
+    found = of(tmp_path, f'<p>the cohort <a href="page#{place}">12</a> of</p>')
+    assert found.text == "the cohort 12 of"
+
+
+def test_places_of_any_length_are_read_in_time(tmp_path: Path) -> None:
+    places = ("#" * 20_000, "_" * 20_000, "a" * 20_000, "a_" * 10_000, "fig" + "ref" * 7_000)
+    began = time.process_time()
+    for place in places:
+        assert of(tmp_path, f'<p>gout <a href="#{place}">12</a> was</p>').text
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
     ("content", "shown"),
     [
         ("gout <del>asthma</del><ins>lupus</ins> was", "gout lupus was"),

@@ -108,12 +108,19 @@ _WESTERN: Final = frozenset(
 )  # Windows-1252 for browsers
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _SUPER: Final = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.I)
-# Where a link leads, or the class of an element, if it is a mark of a reference or a note.
+# Place in a page that a link leads to, if it is a reference or a note, perhaps one of a table. The
+# name may be that of an author, with the year or a letter before it (`brown2003`, `rSmith`).
 _REFERENCE: Final = re.compile(
-    r"#(?!(?:fig|tab|tbl|sec|box|eq)(?:(?!fn|note).)*$)(?:.*[-_.:])?"
-    r"(?:\w*(?:ref|cit|bib|note)|fn|(?:b[br]?|cr?|rf?)[-_.:]?\d)[-_.:\w]*",
+    r"[a-z]+(?:_et_al)?[-_]?(?:19|20)\d\d[a-z]?$|[bcr](?-i:[A-Z])[a-z]+$|[bcr]_[a-z]+$"
+    r"|[a-z]+\d{4,}c\d+$|(?:.*[-_.:])?(?:[^\W_]*(?:ref|cit|bib|note)|fn|(?:b[br]?|cr?|rf?)[-_.:]?\d)",
     re.I,
 )
+_PART: Final = re.compile(
+    r"(?:fig|tab|tbl|sec|box|eq)(?![a-z]{3,}(?:19|20)\d\d[a-z]?$)"
+    r"(?!.*(?:fn|note|(?:ref|bib|cite?)[-_.:]?\d))",
+    re.I,
+)
+_PLACE_SIZE: Final = 200  # characters
 # Class of a link to another part of the page, although it is a reference (`xref fig`).
 _WITHIN: Final = re.compile(
     r"(?:^|[\s_-])(?:fig(?:ure)?|table|sec(?:tion)?|box|supp\w*)(?:$|[\s_-])", re.I
@@ -259,11 +266,17 @@ class _Inside(NamedTuple):
     level: Level = Level.PLAIN
 
 
+def _is_reference(link: str) -> bool:
+    """True if a link leads to a reference or a note."""
+    place = link.rpartition("#")[2][:_PLACE_SIZE] if "#" in link else ""
+    return not _PART.match(place) and _REFERENCE.match(place) is not None
+
+
 def _level(tag: str, attributes: Mapping[str, str | None], around: Level) -> Level:
     """Returns the level of the text in an element on the line."""
     names = " ".join(attributes.get(name) or "" for name in ("class", "role", "epub:type"))
     is_link = not _WITHIN.search(names) and (
-        _REFERENCE.search(attributes.get("href") or "") or _CITING.search(names)
+        _is_reference(attributes.get("href") or "") or _CITING.search(names)
     )
     is_raised = (
         tag == "sup" or _SUPER.search(attributes.get("style") or "") or "superscript" in names
