@@ -318,6 +318,22 @@ def test_a_relation_of_a_finder_is_a_row_without_its_score(tmp_path: Path) -> No
     assert [one.attributes for one in same.relations] == [ENDS, (*ENDS, ("novel", "No"))]
 
 
+@pytest.mark.parametrize("score", [(), (("score", "0.9"),)])
+def test_a_relation_of_gold_and_finder_is_one_row(
+    tmp_path: Path, score: tuple[tuple[str, str], ...]
+) -> None:
+    # two equal rows would be two relations for the next reader, both without a score
+    relations = (
+        Relation(type="CID", attributes=ENDS),
+        Relation(type="CID", attributes=(*ENDS, *score)),
+        Relation(type="CID", attributes=(*ENDS, ("novel", "No"))),
+    )
+    document = Document(id="1", text="a", relations=relations)
+    assert write(tmp_path / "b", [document], format="pubtator").losses == {"relations": 1}
+    rows = "1\tCID\tD1\tD2\n1\tCID\tD1\tD2\tNo\n"
+    assert (tmp_path / "b").read_text() == f"1|t|a\n1|a|\n{rows}\n"
+
+
 @pytest.mark.skipif(DATA is None, reason="FASCICLE_DATA is not set")
 def test_biored_says_the_same_in_both_formats() -> None:
     first, second = (

@@ -321,14 +321,17 @@ def _encode(document: Document, report: WriteReport) -> bytes:
 
 def _relation_rows(document: Document, report: WriteReport) -> Iterator[str]:
     """Yields relations between concepts as rows, which have no column for further attributes, such
-    as the score of a finder.
+    as the score of a finder. A relation that gold and finder agree on is one row.
     """
+    rows = set[str]()
     for relation in document.relations:
         columns = tuple(fact for fact in relation.attributes if fact[0] in _OF_RELATION)
         row = "\t".join([document.id, relation.type, *(value for _, value in columns)])
         is_row = len(columns) >= 2 and not _NUMBER.fullmatch(relation.type)
         in_line = replace(relation, attributes=columns)
-        if is_row and not _NOT_IN_LINES.search(row) and _relation_in(row.split("\t")) == in_line:
+        is_row = is_row and row not in rows and not _NOT_IN_LINES.search(row)
+        if is_row and _relation_in(row.split("\t")) == in_line:
+            rows.add(row)
             yield row
             if count := len(relation.attributes) - len(columns):
                 report.lose("attributes", document, count=count)
