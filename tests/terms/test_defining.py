@@ -6,8 +6,8 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link
+from fascicle.terms.defining import apply_definitions
 from fascicle.terms.overlaps import Meaning, Occurrence
-from fascicle.terms.recognising import apply_definitions
 
 NAMES = {
     "C-reactive protein": Meaning("Gene", 0.9, (Link(id="1401"),)),

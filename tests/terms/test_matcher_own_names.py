@@ -114,6 +114,73 @@ def test_raised_numbers_of_citations_are_no_part_of_a_name(tmp_path: Path, case:
     ]
 
 
+RAISED = [
+    "FEV\u00b9",
+    "5-HT\u00b3",
+    "PGE\u00b2",
+    "IgG\u00b9",
+    "TXA\u00b2",
+    "PGI\u00b2",
+    "FT\u2074",
+    "T\u2074",
+    "Th\u00b9\u2077",
+    "Kv\u2077",
+    "vitamin B\u00b9\u00b2",
+    "1,25(OH)\u00b2D",
+    "LDL\u00b2",
+    "IL\u00b2",
+    "\u03b1\u00b9",
+    "CYP2D\u2076",
+    "TGF-\u03b2\u00b9",
+]
+
+
+@pytest.mark.parametrize("case", ["auto", "exact", "any"])
+@pytest.mark.parametrize("name", RAISED)
+def test_raised_numbers_of_names_of_the_list_are_no_citations(
+    tmp_path: Path, name: str, case: str
+) -> None:
+    path = tmp_path / "list.tsv"
+    path.write_text(f"type\tname\tid\nX\t{name}\tOWN:1\nY\tgout\tOWN:2\n", encoding="utf-8")
+    text = f"{name}, gout\u00b9 and {name}.\n\nIts {name}\u207b and {name},\u2079 rose; {name}"
+    wanted = [(name, ["OWN:1"]), ("gout", ["OWN:2"]), *[(name, ["OWN:1"])] * 4]
+    assert linked(path, text, case) == wanted
+
+
+@pytest.mark.parametrize("case", ["auto", "exact", "any"])
+def test_a_raised_number_is_of_the_name_that_has_it_and_else_a_citation(
+    tmp_path: Path, case: str
+) -> None:
+    path = tmp_path / "list.tsv"
+    rows = [
+        "X\tPGE\tOWN:1",
+        "X\tPGE\u00b2\tOWN:2",
+        "X\tTh\u00b9\u2077\tOWN:3",
+        "X\tTh1\tOWN:4",
+        "X\tgout7\tOWN:5",
+        "X\tgout\tOWN:6",
+    ]
+    path.write_text("\n".join(["type\tname\tid", *rows]), encoding="utf-8")
+    far = "of all " * 40
+    text = f"PGE\u00b2, PGE, PGE\u00b3 {far}Th1\u2077 gout\u2077 {far}PGE\u00b2,\u00b3 gout7 Th1"
+    assert linked(path, text, case) == [
+        ("PGE\u00b2", ["OWN:2"]),
+        ("PGE", ["OWN:1"]),
+        ("PGE", ["OWN:1"]),
+        ("Th1", ["OWN:4"]),
+        ("gout", ["OWN:6"]),
+        ("PGE\u00b2", ["OWN:2"]),
+        ("gout7", ["OWN:5"]),
+        ("Th1", ["OWN:4"]),
+    ]
+
+
+def test_a_raised_number_behind_a_symbol_in_other_capitals_is_a_citation(tmp_path: Path) -> None:
+    path = tmp_path / "list.tsv"
+    path.write_text("X\t\u0393\u2074\nX\t\u03b3\n", encoding="utf-8")
+    assert said(path, "\u0393\u2074, \u03b3\u2074") == ["\u0393\u2074", "\u03b3"]
+
+
 @pytest.mark.parametrize("case", ["auto", "exact", "any"])
 @pytest.mark.parametrize(
     ("plain", "typographic"),

@@ -11,10 +11,10 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.errors import ModelError
-from fascicle.terms.dictionary import DictionaryEntry
+from fascicle.terms.dictionary import DictionaryEntry, pack_dictionary
 from fascicle.terms.finding import CombinedFinder, open_packed_dictionary
 from fascicle.terms.list_words import WordReader
-from fascicle.terms.matcher import Matcher, pack_dictionary, read_typed_names
+from fascicle.terms.matcher import Matcher, read_typed_names
 
 WORDS = ("lung", "cancer", "Aspirin", "of", "the", "IL", "-", "2", "pain", ".", "Pain")
 

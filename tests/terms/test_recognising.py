@@ -19,6 +19,7 @@ from fascicle.core.mention import Link, Mention
 from fascicle.errors import UsageError
 from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.keys.key import key
+from fascicle.terms.pack.arrays import Strings, StringsWriter
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.scanning.building import build_table
 from fascicle.terms.scanning.table import NameTable
@@ -52,6 +53,10 @@ class SmallPack:
         self.type_rows = np.array([self.types.index(types[curie]) for curie in self.curies])
         self.concept = np.array([self.curies.index(row.concept) for row in self.rows])
         self.prior = np.array([row.prior for row in self.rows])
+        writer = StringsWriter(table.parent, "surfaces")
+        writer.extend([row.surface.encode() for row in self.rows])
+        writer.close()
+        self.surfaces = Strings.open(table.parent, "surfaces")
 
     @property
     def active(self) -> SmallPack:
@@ -139,6 +144,19 @@ def test_raised_numbers_of_citations_are_no_part_of_a_name(pack: SmallPack) -> N
         (text.index(name), text.index(name) + len(name))
         for name in ("CAT", "IL2\u00b3 receptor", "EGFR", "ALK")
     ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["FEV\u00b9", "PGE\u00b2", "vitamin B\u00b9\u00b2", "1,25(OH)\u00b2D", "TGF-\u03b2\u00b9"],
+)
+def test_raised_numbers_of_names_of_a_pack_are_no_citations(tmp_path: Path, name: str) -> None:
+    rows = [Row(name, "OWN:1"), Row("PGE", "OWN:2"), Row("gout", "OWN:3"), Row("gout7", "OWN:4")]
+    text = f"A {name}, PGE\u00b3 and gout\u2077: {name}."
+    assert [
+        (text[one.start : one.end], one.links[0].curie)
+        for one in mentions(SmallPack(rows, tmp_path / "table"), text)
+    ] == [(name, "OWN:1"), ("PGE", "OWN:2"), ("gout", "OWN:3"), (name, "OWN:1")]
 
 
 def test_scores_are_those_that_are_meant_though_a_pack_has_floats_of_four_bytes(

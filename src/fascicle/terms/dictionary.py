@@ -6,6 +6,7 @@ of a million names takes some hundred megabytes.
 
 from __future__ import annotations
 
+import gzip
 import unicodedata
 from array import array
 from collections import Counter, defaultdict
@@ -20,6 +21,7 @@ from fascicle.settings.inputs import Case
 from fascicle.terms.keys.characters import is_symbol, plain_signs
 from fascicle.terms.scanning.building import batches
 from fascicle.terms.scanning.table import NameTable
+from fascicle.text.characters import raised_digits
 from fascicle.text.segment import Segmenter
 
 _Casing = Literal["upper", "lower"]
@@ -84,7 +86,7 @@ class MatchingRule:
         folded: whether names match in any casing, in place of ``casings``; but, if ``symbols``, see
             there.
         typographic: whether typographic signs match plain ones, see `plain_signs`, and marks of
-            citations in raised digits are blanks.
+            citations in raised digits are blanks, unless a name has these digits.
         symbols: whether a symbol matches only as it is written, also one that is a stop word in
             capitals. It is a word of at most six capital letters, or of at most two characters:
             ``REST`` and ``Ca``, but not ``rest`` and ``ca``.
@@ -218,6 +220,7 @@ class _Names:
         types: of all names, sorted.
         counts: what became of the entries.
         concepts: identifiers by type and row of the table, or by type and strict name.
+        raised: keys of names with raised digits, each with these digits.
     """
 
     rule: MatchingRule
@@ -228,6 +231,12 @@ class _Names:
     types: tuple[str, ...]
     counts: _NameCounts
     concepts: Mapping[tuple[str, int | str], Collection[str]]
+    raised: Collection[tuple[str, str]]
+
+    def is_raised(self, row: int, surface: str) -> bool:
+        """True if a surface has the raised digits of a name of a row, and some."""
+        digits = raised_digits(surface)
+        return digits != "" and (self.table.key(row), digits) in self.raised
 
     def identifiers(self, kind: str, row: int, surface: str) -> Collection[str]:
         """Returns the identifiers of the names of a row that have this type and match a surface: of
@@ -282,6 +291,7 @@ class _Phrases:
         self._classes = Counter[str]()
         self._phrases: dict[str, int] = {}
         self._strict: dict[str, int] = {}
+        self._raised: set[tuple[str, str]] = set()
         # by type and form of strict names, and of others; in order
         self._concepts: dict[bool, dict[tuple[str, str], dict[str, None]]] = {
             True: defaultdict(dict),
@@ -302,6 +312,8 @@ class _Phrases:
             known = phrases.setdefault(form, number)
             if known != number:
                 phrases[form] = self._sets.union(known, number)
+            if digits := raised_digits(entry.name):
+                self._raised.add((form.lower() if strict else form, digits))
             if entry.concepts:
                 self._concepts[strict][entry.type, form].update(dict.fromkeys(entry.concepts))
 
@@ -336,6 +348,7 @@ class _Phrases:
             types=tuple(sorted(set().union(*sets))),
             counts=counts,
             concepts=self._concepts_by_row(order, stop_words),
+            raised=self._raised,
         )
 
     def _concepts_by_row(
@@ -450,3 +463,34 @@ def _words_of(
             at += 1
         words = [text[a:b] for a, b in spans[first:at]]
         yield words if entry.name.isascii() else list(map(rule.compared, words))
+
+
+def pack_dictionary(entries: Iterable[DictionaryEntry]) -> tuple[bytes, int]:
+    """Returns a dictionary as it is stored in a model: one packed file, whose content depends on
+    the names alone.
+
+    Args:
+        entries: names with their types, in any order, repeated or not.
+
+    Returns:
+        The table, ``type TAB name`` in each row, sorted, without a header; and how many rows it
+        has.
+    """
+    rows = sorted({(entry.type, entry.name) for entry in entries})
+    text = "".join(f"{kind}\t{name}\n" for kind, name in rows)
+    return gzip.compress(text.encode("utf-8"), mtime=0), len(rows)
+
+
+def rule_of(rule: MatchingRule | str) -> MatchingRule:
+    """Returns a rule, or that of a name.
+
+    Raises:
+        UsageError: no rule has the name.
+    """
+    if isinstance(rule, MatchingRule):
+        return rule
+    if rule not in RULES:
+        raise UsageError(
+            f"the matching rule {rule!r} is not known; choose one of {', '.join(RULES)}"
+        )
+    return RULES[rule]

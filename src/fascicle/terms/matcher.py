@@ -12,7 +12,6 @@ one is of unknown type.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -23,15 +22,16 @@ from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import Source, read_lines
+from fascicle.core.mention import Span
 from fascicle.core.stream import portions
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.terms.dictionary import (
     NO_KIND,
-    RULES,
     DictionaryEntry,
     MatchingRule,
     gather_names,
+    rule_of,
 )
 from fascicle.terms.headings import (
     check_types,
@@ -46,9 +46,9 @@ from fascicle.terms.headings import (
     unread_titles,
 )
 from fascicle.terms.list_words import WordReader
-from fascicle.terms.overlaps import Edges, Match, best_segmentation, slices_by_document
+from fascicle.terms.overlaps import Edges, Match, best_segmentation, by_place, slices_by_document
 from fascicle.text.annotator import Annotator, TagSpace
-from fascicle.text.characters import with_blank_marks
+from fascicle.text.characters import with_blank_marks, with_raised_names
 
 SOURCE: Final = "dictionary"
 _SHOWN: Final = 5  # types in a summary
@@ -255,22 +255,6 @@ def _list_options(path: str, report: DictionaryReport) -> TsvOptions:
     return options
 
 
-def pack_dictionary(entries: Iterable[DictionaryEntry]) -> tuple[bytes, int]:
-    """Returns a dictionary as it is stored in a model: one packed file, whose content depends on
-    the names alone.
-
-    Args:
-        entries: names with their types, in any order, repeated or not.
-
-    Returns:
-        The table, ``type TAB name`` in each row, sorted, without a header; and how many rows it
-        has.
-    """
-    rows = sorted({(entry.type, entry.name) for entry in entries})
-    text = "".join(f"{kind}\t{name}\n" for kind, name in rows)
-    return gzip.compress(text.encode("utf-8"), mtime=0), len(rows)
-
-
 class _Columns:
     """Columns of a table of names.
 
@@ -407,7 +391,7 @@ class Matcher(Annotator):
             InputError: no name is left.
             UsageError: no such rule, or phrases without a type under a rule that takes none.
         """
-        self.rule, self.name, self._content = _rule(rule), name, content
+        self.rule, self.name, self._content = rule_of(rule), name, content
         self.places = 0  # of names in all texts so far
         self._report = report or DictionaryReport()
         self._reader = reader or WordReader(rule=self.rule)
@@ -453,8 +437,31 @@ class Matcher(Annotator):
         for chunk in portions(documents, characters=_PORTION):
             # networks that carry a dictionary blank marks themselves
             yield from self._match_chunk(
-                with_blank_marks(chunk) if self.rule.typographic else chunk
+                self._with_blank_marks(chunk) if self.rule.typographic else chunk
             )
+
+    def _with_blank_marks(self, documents: Sequence[Document]) -> list[Document]:
+        blank = with_blank_marks(documents)
+        if not self._names.raised:
+            return blank
+        near = 2 * max(len(key) for key, _ in self._names.raised)  # texts may have further blanks
+        return with_raised_names(blank, documents, self._raised_names, near=near)
+
+    def _raised_names(self, documents: Sequence[Document]) -> Iterator[list[Span]]:
+        """Yields the places of names that have raised digits of their own in each document."""
+        tokens = self._reader.read([document.text for document in documents])
+        hits = self._names.table.find(tokens, inside_words=True)
+        starts, ends = tokens.starts[hits.first], tokens.ends[hits.last]
+        for document, (part, offset) in zip(
+            documents, slices_by_document(documents, starts), strict=True
+        ):
+            places = list(by_place(part, offset, starts, ends, hits.rows))
+            kinds = self._kinds(document, places)
+            yield [
+                (start, end)
+                for (start, end, row), kind in zip(places, kinds, strict=True)
+                if kind >= 0 and self._names.is_raised(row, document.text[start:end])
+            ]
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns mentions of each document: one for each type of a matched phrase, without a
@@ -506,13 +513,13 @@ class Matcher(Annotator):
         kinds = np.full(len(starts), _CUT, dtype=np.int64)
         for document, (part, offset) in zip(documents, parts, strict=True):
             kinds[part] = list(
-                self._kinds(document, _by_place(part, offset, starts, ends, hits.rows))
+                self._kinds(document, by_place(part, offset, starts, ends, hits.rows))
             )
         names = np.flatnonzero(kinds >= 0)
         spans = np.stack([hits.first, hits.last + 1], axis=1)[names]
         kinds[names[~best_segmentation(spans)]] = _CUT
         for document, (part, offset) in zip(documents, parts, strict=True):
-            places = _by_place(part, offset, starts, ends, kinds)
+            places = by_place(part, offset, starts, ends, kinds)
             yield self._divide(document, places, hits.rows[part])
 
     def _divide(
@@ -534,21 +541,3 @@ class Matcher(Annotator):
         edges, text = Edges(document, self._reader.rules), document.text
         for start, end, row in places:
             yield _CUT if edges.part(start, end) else self._names.kind(row, text[start:end])
-
-
-def _by_place(
-    part: slice, offset: int, starts: Ints, ends: Ints, values: Ints
-) -> Iterator[tuple[int, int, int]]:
-    """Yields the places in one document, each with its value."""
-    columns = (starts[part] - offset, ends[part] - offset, values[part])
-    return zip(*(column.tolist() for column in columns), strict=True)
-
-
-def _rule(rule: MatchingRule | str) -> MatchingRule:
-    if isinstance(rule, MatchingRule):
-        return rule
-    if rule not in RULES:
-        raise UsageError(
-            f"the matching rule {rule!r} is not known; choose one of {', '.join(RULES)}"
-        )
-    return RULES[rule]

@@ -58,6 +58,14 @@ def slices_by_document(documents: Sequence[Document], starts: Ints) -> Iterator[
         yield slice(first, last), offset
 
 
+def by_place(
+    part: slice, offset: int, starts: Ints, ends: Ints, values: Ints
+) -> Iterator[tuple[int, int, int]]:
+    """Yields the places in one document, each with its value."""
+    columns = (starts[part] - offset, ends[part] - offset, values[part])
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
 class Match(NamedTuple):
     """Name in a text.
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
+from operator import is_not
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,9 +21,8 @@ from fascicle.core.stream import portions
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.settings.inputs import RecognitionSettings
-from fascicle.terms.abbreviations.forms import can_be_short
-from fascicle.terms.abbreviations.pairs import Pairs, is_distinctive
 from fascicle.terms.composed import ComposedName, ComposedNames, add_composed, choose_composed
+from fascicle.terms.defining import apply_definitions
 from fascicle.terms.keys.characters import case_fits
 from fascicle.terms.keys.key import TokenArrays, TokenReader, key
 from fascicle.terms.overlaps import (
@@ -37,10 +37,11 @@ from fascicle.terms.pack.carried import AnyPack
 from fascicle.terms.pack.layout import damage_errors
 from fascicle.terms.terms import ShortTerm
 from fascicle.text.annotator import Annotator, TagSpace
-from fascicle.text.characters import with_blank_marks
+from fascicle.text.characters import raised_digits, with_blank_marks, with_raised_names
 from fascicle.text.segment import segmenter
 
-_BRACKET: Final = re.compile(r"[()\[\]{}]")
+_RAISED_DIGIT: Final = re.compile(rb"\xc2[\xb2\xb3\xb9]|\xe2\x81[\xb0\xb4-\xb9]")  # in UTF-8
+_NEAR: Final = 80  # characters: a name has no more on either side of raised digits
 _SOURCE: Final = "dictionary"
 _TIERS: Final = ("exact", "folded", "canonical")
 _REMEMBERED: Final = 1 << 15  # keys whose names are cached, and surfaces whose meanings are
@@ -48,61 +49,6 @@ PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
 _DIGITS: Final = 6  # of a score; what a float of four bytes has
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
-
-
-def apply_definitions(document: Document, places: Sequence[Occurrence]) -> list[Occurrence]:
-    """Returns places, where those of short forms follow their definitions in the text.
-
-    A short form means what its long form means, if that is a name too. Else it keeps its type, and
-    its links if it is rarely ambiguous.
-
-    Args:
-        document: the document that contains the places.
-        places: of all names, in the order of the text.
-    """
-    at = _brackets_beside(document.text, places)
-    if not at and not document.abbreviations:
-        return list(places)
-    pairs = Pairs(document, at=at)
-    if not pairs:
-        return list(places)
-    forms = [(place, *_form(document.text, place, pairs)) for place in places]
-    longs: dict[str, Occurrence] = {}
-    for place, long, is_long in forms:
-        if is_long:
-            longs.setdefault(long, place)
-    return [
-        place if is_long or not long else _give_meaning(document.text, place, longs.get(long))
-        for place, long, is_long in forms
-    ]
-
-
-def _form(text: str, place: Occurrence, pairs: Pairs) -> tuple[str, bool]:
-    """Returns the long form of the pair of a place, empty for none, and whether it is that."""
-    surface = " ".join(text[place.start : place.end].split())
-    pair, _ = pairs.of(surface, (place.start, place.end))
-    return ("", False) if pair is None else (pair.long, key(surface, 1) == key(pair.long, 1))
-
-
-def _give_meaning(text: str, place: Occurrence, long: Occurrence | None) -> Occurrence:
-    if long is not None:
-        return place._replace(meanings=long.meanings)
-    if is_distinctive(text[place.start : place.end]):
-        return place
-    return place._replace(meanings=tuple(meaning._replace(links=()) for meaning in place.meanings))
-
-
-def _brackets_beside(text: str, places: Sequence[Occurrence]) -> set[int]:
-    """Returns the places of brackets beside names that can be short forms."""
-    brackets = {match.start() for match in _BRACKET.finditer(text)}
-    return {
-        bracket
-        for place in (places if brackets else ())
-        if not brackets.isdisjoint(beside := (place.start - 1, place.end, place.end + 1))
-        and can_be_short(text[place.start : place.end])
-        for bracket in beside
-        if bracket in brackets
-    }
 
 
 class _Name(NamedTuple):
@@ -140,6 +86,18 @@ class _Opened:
             self._learn(rows[likely].tolist())
         likely = likely[which]
         return tokens.starts[hits.first[likely]], tokens.ends[hits.last[likely]], hits.rows[likely]
+
+    @cached_property
+    def has_raised(self) -> bool:
+        """Whether some name has raised digits."""
+        return self.pack.active.surfaces.has_match(_RAISED_DIGIT)
+
+    def is_raised(self, surface: str, row: int) -> bool:
+        """True if a surface has the raised digits of a name of a key, and some."""
+        digits = raised_digits(surface)
+        return digits != "" and any(
+            raised_digits(name.term.surface) == digits for name in self._names[row]
+        )
 
     def _learn(self, rows: Sequence[int]) -> None:
         """Reads the names of keys that may be meant, unless they are cached."""
@@ -317,7 +275,7 @@ class PackRecogniser(Annotator):
         ]
 
     def _predict_chunk(self, documents: Sequence[Document]) -> Iterator[Patch]:
-        documents = with_blank_marks(documents)
+        documents = self._with_blank_marks(documents)
         tokens = self._reader.read([document.text for document in documents])
         mentions: list[list[Mention]] = [[] for _ in documents]
         events: list[tuple[Event, ...]] = [()] * len(documents)
@@ -331,18 +289,43 @@ class PackRecogniser(Annotator):
         for add, notes in zip(mentions, events, strict=True):
             yield Patch(add=tuple(add), events=notes)
 
+    def _with_blank_marks(self, documents: Sequence[Document]) -> list[Document]:
+        blank = with_blank_marks(documents)
+        has_marks = any(map(is_not, blank, documents))
+        if not has_marks or not any(pack.has_raised for pack in self._packs):
+            return blank
+        return with_raised_names(blank, documents, self._raised_names, near=_NEAR)
+
+    def _raised_names(self, documents: Sequence[Document]) -> list[list[Span]]:
+        """Returns the places of names that have raised digits of their own in each document."""
+        names: list[list[Span]] = [[] for _ in documents]
+        tokens = self._reader.read([document.text for document in documents])
+        for pack in self._packs:
+            for at, hits in enumerate(self._hits(pack, tokens, documents)):
+                text = documents[at].text
+                raised = (hit for hit in hits if pack.is_raised(text[slice(*hit[0])], hit[1]))
+                places = self._places(pack, documents[at], raised)
+                names[at] += [(place.start, place.end) for place in places]
+        return names
+
+    def _hits(
+        self, pack: _Opened, tokens: TokenArrays, documents: Sequence[Document]
+    ) -> Iterator[list[tuple[Span, int]]]:
+        """Yields the places of the keys of one pack in each document, with their rows."""
+        starts, ends, rows = pack.find_keys(tokens)
+        for part, offset in slices_by_document(documents, starts):
+            spans = zip(
+                (starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True
+            )
+            yield list(zip(spans, rows[part].tolist(), strict=True))
+
     def _mentions(
         self, pack: _Opened, tokens: TokenArrays, documents: Sequence[Document]
     ) -> Iterator[list[Mention]]:
         """Yields the mentions of one pack in each document."""
-        starts, ends, rows = pack.find_keys(tokens)
-        parts = slices_by_document(documents, starts)
+        parts = self._hits(pack, tokens, documents)
         composed = pack.composed.find(tokens, documents) if pack.composed else {}
-        for number, (document, (part, offset)) in enumerate(zip(documents, parts, strict=True)):
-            spans = zip(
-                (starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True
-            )
-            hits = zip(spans, rows[part].tolist(), strict=True)
+        for number, (document, hits) in enumerate(zip(documents, parts, strict=True)):
             places = apply_definitions(document, list(self._places(pack, document, hits)))
             mentions = [
                 Mention(

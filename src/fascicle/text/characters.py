@@ -8,7 +8,7 @@ character replaces one, so that offsets stay valid.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -47,6 +47,7 @@ _RAISED_DIGITS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED: Final = re.compile(  # digits before a letter begin a name, as of ¹²⁵I
     r"([⁺⁻]?[⁰¹²³⁴-⁹]++(?:[,;–-]?[ ⁺⁻]?[⁰¹²³⁴-⁹]++(?![^\W\d_]))*+[⁺⁻]*+)"
 )
+NameFinder = Callable[[Sequence[Document]], Iterable[Iterable[Span]]]
 
 
 def plain_text(text: str) -> str:
@@ -71,6 +72,11 @@ def _without_raised_marks(text: str) -> str:
     return "".join(parts)
 
 
+def raised_digits(text: str) -> str:
+    """Returns the raised digits of a text, joined."""
+    return "" if text.isascii() else "".join(filter(_RAISED_DIGITS.__contains__, text))
+
+
 def with_blank_marks(documents: Sequence[Document]) -> list[Document]:
     """Returns documents in whose texts marks of citations in raised digits (``gout¹,²``) are
     blanks; all ranges stay valid.
@@ -78,11 +84,53 @@ def with_blank_marks(documents: Sequence[Document]) -> list[Document]:
     Args:
         documents: stay as they are; one without marks is returned itself.
     """
-    texts = [_without_raised_marks(document.text) for document in documents]
+    return _with_texts(documents, [_without_raised_marks(document.text) for document in documents])
+
+
+def with_raised_names(
+    blank: Sequence[Document], documents: Sequence[Document], find_names: NameFinder, *, near: int
+) -> list[Document]:
+    """Returns documents in which the names that have raised digits of their own (``PGE²``) are as
+    they are written.
+
+    Args:
+        blank: the documents from `with_blank_marks`.
+        documents: the same as they are written.
+        find_names: returns the ranges of such names in each of several parts of texts.
+        near: characters that such a name has on either side of its digits, at most.
+    """
+    texts = [document.text for document in blank]
+    places = [
+        (at, window)
+        for at, document in enumerate(documents)
+        if texts[at] != document.text
+        for window in _near_raised_digits(document.text, near)
+    ]
+    parts = [Document(id="", text=documents[at].text[slice(*window)]) for at, window in places]
+    for (at, (offset, _)), names in zip(places, find_names(parts) if parts else (), strict=True):
+        text = documents[at].text
+        for start, end in names:
+            first, last = start + offset, end + offset
+            texts[at] = texts[at][:first] + text[first:last] + texts[at][last:]
+    return _with_texts(documents, texts)
+
+
+def _with_texts(documents: Sequence[Document], texts: Sequence[str]) -> list[Document]:
     return [
         document if text == document.text else replace(document, text=text)
         for document, text in zip(documents, texts, strict=True)
     ]
+
+
+def _near_raised_digits(text: str, near: int) -> list[list[int]]:
+    """Returns starts and ends of the parts of a text that are near raised digits."""
+    windows = list[list[int]]()
+    for digits in _RAISED.finditer(text):
+        start = max(0, digits.start() - near)
+        if not windows or start > windows[-1][1]:
+            windows.append([start, 0])
+        windows[-1][1] = digits.end() + near
+    return windows
 
 
 def with_plain_characters(document: Document) -> Document:

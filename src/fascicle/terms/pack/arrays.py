@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -162,6 +163,10 @@ class Strings:
     def raw(self, row: int) -> memoryview:
         """Returns the bytes of one string."""
         return self._view[int(self.offsets[row]) : int(self.offsets[row + 1])]
+
+    def has_match(self, pattern: re.Pattern[bytes]) -> bool:
+        """True if a pattern matches somewhere in the bytes."""
+        return pattern.search(self._view) is not None
 
     def take(self, rows: Ints | Sequence[int]) -> list[str]:
         """Returns several strings."""

@@ -72,6 +72,7 @@ class CarriedPack:
         type_rows: the number of the type of each concept.
         concept: the row of the concept of each term.
         prior: the prior of each term.
+        surfaces: of the terms.
     """
 
     def __init__(self, folder: Path, file: str) -> None:
@@ -95,7 +96,7 @@ class CarriedPack:
             self.concept, self._surface, self._flags, self.prior = (
                 map_array(folder / f"{file}.{n}") for n in _COLUMNS
             )
-            self._surfaces = Strings.open(folder, f"{file}.{_SURFACES}")
+            self.surfaces = Strings.open(folder, f"{file}.{_SURFACES}")
         except (FascicleError, ValueError, OSError) as error:
             raise ModelError(
                 f"the names in {path} cannot be used ({error}); copy or export the folder again"
@@ -117,11 +118,11 @@ class CarriedPack:
         """True if every number is a valid row."""
         terms = len(self.concept)
         rows = (self.concept, self._surface, self.type_rows)
-        limits = zip(rows, (len(self.type_rows), len(self._surfaces), len(self.types)), strict=True)
+        limits = zip(rows, (len(self.type_rows), len(self.surfaces), len(self.types)), strict=True)
         return (
             {len(self._surface), len(self._flags), len(self.prior)} == {terms}
             and Lists(self._starts, self.concept).fits(keys)
-            and Lists(self._surfaces.offsets, self._surfaces.content).fits(len(self._surfaces))
+            and Lists(self.surfaces.offsets, self.surfaces.content).fits(len(self.surfaces))
             and not np.any((self._flags & layout.CASE) > max(CasePolicy))
             and all(not len(values) or int(values.max()) < limit for values, limit in limits)
         )
@@ -149,7 +150,7 @@ class CarriedPack:
 
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
         """Returns terms by their rows; a concept is given by its number."""
-        surfaces = self._surfaces.take(self._surface[rows])
+        surfaces = self.surfaces.take(self._surface[rows])
         flags = self._flags[rows]
         cases, off = (flags & layout.CASE).tolist(), ((flags & layout.OFF) != 0).tolist()
         concepts = map(str, self.concept[rows].tolist())

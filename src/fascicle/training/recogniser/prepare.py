@@ -33,12 +33,12 @@ from fascicle.settings.inputs import (
 )
 from fascicle.settings.recipes.corpora import MixtureSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
+from fascicle.terms.dictionary import pack_dictionary
 from fascicle.terms.finding import make_finder
 from fascicle.terms.list_words import WordReader
 from fascicle.terms.matcher import (
     DictionaryReport,
     Matcher,
-    pack_dictionary,
     read_typed_names,
 )
 from fascicle.terms.pack.carried import carried_files, carried_size
