@@ -40,6 +40,8 @@ PACK = {
     "herpes zoster": "Disease",
     "Ixodes ricinus": "Species",
     "ticks": "Species",
+    "I. ricinus": "Species",
+    **dict.fromkeys(("rice", "wheat", "rabbits", "chinchilla"), "Species"),
     "ricinus": "Species",  # in any case: the genus Ricinus
     "triple-negative breast cancer": "Disease",
     "SON": "Gene",
@@ -89,7 +91,10 @@ PACK = {
     ),
     **dict.fromkeys(("trypsin", "Alcohol"), "Chemical"),
     "RU 486": "Chemical",
-    **dict.fromkeys(("TNF-α", "leptin", "PKCβ", "insulin", "insulin1"), "Gene"),
+    **dict.fromkeys(
+        ("TNF-α", "leptin", "PKCβ", "Aβ", "amyloid-β", "hepcidin", "Apelin", "insulin", "insulin1"),
+        "Gene",
+    ),
     **dict.fromkeys(("BRAF", "SOD1", "factor V", "prothrombin", "TMEM120A", "TME"), "Gene"),
     **dict.fromkeys(("Bacillus subtilis", "H. pylori", "E. coli", "E. coli K-12"), "Species"),
     **dict.fromkeys(("Human papillomavirus", "Salmonella enterica"), "Species"),
@@ -215,6 +220,10 @@ def test_a_disease_that_is_a_name_stays_without_other_words(text: str, name: str
         ("of insulin12 in", ("insulin12", "Gene"), None),  # a name that may have numbers
         ("of PKCβ2 in", ("PKCβ2", "Gene"), None),  # an isoform
         ("of leptin4 in", ("leptin4", "Gene"), None),
+        *(
+            (f"{name} rose", (name, "Gene"), None)  # isoforms of peptides, by their length
+            for name in ("Aβ42", "Aβ40", "amyloid-β42", "hepcidin25", "Apelin13")
+        ),
         ("of Gβ13 in", ("Gβ13", "Gene"), None),  # no name without it
         # results: beside other results, with a unit, or with the symbol of an electrolyte
         ("Na 138, K 4.2, BNP 900", ("BNP 900", "Chemical"), ("BNP", "Chemical")),
@@ -383,7 +392,6 @@ def test_other_genes_and_diseases_stay(name: str, kind: str) -> None:
         ("Bacillus subtilis SigB", "Species", "Bacillus subtilis"),
         ("Bacillus subtilis mecA", "Species", "Bacillus subtilis"),
         ("Ixodes ricinus ticks", "Species", "Ixodes ricinus"),
-        ("ricinus ticks", "Species", "ricinus"),  # its edges get the genus
         # known with it, or without it unknown, no gene, or of another form
         ("E. coli K-12", "Species", "E. coli K-12"),
         ("TMEM120A", "Gene", "TMEM120A"),
@@ -398,6 +406,43 @@ def test_other_genes_and_diseases_stay(name: str, kind: str) -> None:
 )
 def test_names_go_on_with_no_variant_or_strain(name: str, kind: str, expected: str) -> None:
     assert found(f"of {name} in", (name, kind)) == [(expected, kind)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("Ixodes ricinus ticks", "ricinus ticks", "Ixodes ricinus"),
+        ("We saw I. ricinus ticks.", "ricinus ticks", "ricinus"),  # its edges get the genus
+        ("The indica rice", "indica rice", "indica rice"),  # a cultivar
+        ("of durum wheat", "durum wheat", "durum wheat"),
+        ("Of chinchilla rabbits", "chinchilla rabbits", "chinchilla rabbits"),  # a breed
+    ],
+)
+def test_a_common_name_goes_behind_a_genus_alone(text: str, name: str, expected: str) -> None:
+    assert found(text, (name, "Species")) == [(expected, "Species")]
+
+
+def test_an_organism_stays_where_its_disease_would_not() -> None:
+    rules = DocumentDecision(
+        types={
+            "Species": TypeDecision(),
+            "Disease": TypeDecision(low=0.95, high=0.95, alone=0.9, known=0.85),
+        },
+        pack="basic@2",
+    )
+    names = ("Zika", "Species"), ("Zika", "Disease")
+    assert found("Zika spread in Brazil.", names[0], rules=rules) == [names[0]]
+    text, mentions = (
+        "Zika spread.",
+        [
+            Mention(((0, 4),), kind, score=score, source="m")
+            for kind, score in (("Disease", 0.86), ("Species", 0.7))
+        ],
+    )
+    answer = with_own_types(
+        mentions, {1: "Zika"}, {"Zika": "Disease"}, allowed=rules.types, text=text
+    )
+    assert answer == mentions[:1]
 
 
 def test_a_name_without_its_variant_is_marked_once() -> None:
@@ -462,7 +507,7 @@ def test_a_line_that_is_named_often_is_sought_once() -> None:
     ]
     names = dict.fromkeys(range(len(mentions)), "PC12")
     started = time.perf_counter()
-    assert with_own_types(mentions, names, PACK, allowed=KINDS, text=text) == mentions
+    assert with_own_types(mentions, names, PACK, allowed=RULES.types, text=text) == mentions
     assert time.perf_counter() - started < 20.0  # minutes if each mention read the whole text
 
 

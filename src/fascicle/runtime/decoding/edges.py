@@ -67,7 +67,7 @@ _AFTER_INITIAL: Final = re.compile(r"\.\s?[a-z]")
 _GENUS: Final = re.compile(r"\b[A-Z](?:\.\s?|[a-z]+\s|\s)\Z")
 _WHOLE_GENUS: Final = re.compile(r"\b[A-Z][a-z]{4,}\s\Z")
 _EPITHET: Final = re.compile(
-    r"(?!\w*virus|(?:fungi|humans|chickens|kittens|rhesus)\b)[a-z]{3,}(?:i|us|is|um|ae|ans|ens|(?:an|in|at|os|ic|er)a)\b"
+    r"(?!\w*virus|(?:fung(?:i|us)|humans|chickens|kittens|rhesus)\b)[a-z]{3,}(?:i|us|is|um|ae|ans|ens|(?:an|in|at|os|ic|er)a)\b"
 )
 # as pylori, which is taken for part of a disease or a drug, too
 _OF_BACTERIA: Final = re.compile(r"[a-z]{4,}i\b")
@@ -235,7 +235,8 @@ def _words_before(text: str, span: Span, kind: str) -> re.Match[str] | None:
         return _TYPE.search(text, floor, start)
     name, genus = (_EPITHET, _GENUS) if kind == _SPECIES else (_OF_BACTERIA, _WHOLE_GENUS)
     first = genus.search(text, floor, start) if name.match(text, start, end) else None
-    return None if first and first[0].strip().lower() in small_words() else first
+    word = first[0].strip().lower() if first else ""
+    return None if len(word) > 1 and word in small_words() else first  # A may be a genus
 
 
 def _with_epithet(text: str, span: Span) -> Span:

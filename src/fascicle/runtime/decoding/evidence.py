@@ -142,12 +142,13 @@ def _cut(
         (patch, _may_be_parts(text, patch.add, rules))
         for text, patch in zip(texts, patches, strict=True)
     ]
-    types = _look_up(
-        knows, chain.from_iterable(all_forms(patch.add, names) for patch, names in pairs)
+    forms = (
+        all_forms(patch.add, names, text) for text, (patch, names) in zip(texts, pairs, strict=True)
     )
+    types = _look_up(knows, chain.from_iterable(forms))
     answers, parts = list[Patch](), list[dict[int, str]]()
     for text, (patch, names) in zip(texts, pairs, strict=True):
-        add = without_tails(patch.add, names, types)
+        add = without_tails(patch.add, names, types, text=text)
         is_same = add == patch.add
         answers.append(patch if is_same else msgspec.structs.replace(patch, add=add))
         parts.append(names if is_same else _may_be_parts(text, add, rules))

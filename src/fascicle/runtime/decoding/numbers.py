@@ -19,8 +19,12 @@ _GENE: Final = "Gene"
 _RESULT: Final = re.compile(rf"(?!{ISOTOPE})(.*[a-z]{{3}})\s\d{{1,3}}(?:\.\d+)?")
 _LISTED: Final = 2  # names with results in a text, at least: "polyethylene glycol 400" is one name
 _CITATION: Final = re.compile(r"(.*[a-z]{4})\d{1,2}")
-# a single digit may be that of an isoform, as in PPARγ2
-_CITED_GENE: Final = re.compile(r"(.*(?:[a-z]{4}|[α-ω]))\d{2}")
+# a single digit may be that of an isoform, as in PPARγ2, and two the length of a peptide: Aβ42
+_PEPTIDE: Final = (
+    r"(?:amyloid|A-?β|a-?beta|hepcidin|apelin|gastrin|somatostatin|kisspeptin|dynorphin"
+    r"|cholecystokinin|adrenomedullin|obestatin)"
+)
+_CITED_GENE: Final = re.compile(rf"(?!(?i:.*{_PEPTIDE}))(.*(?:[a-z]{{4}}|[α-ω]))\d{{2}}")
 # Type that a network gave -> pattern of a name with a number -> types that the name alone may have
 _RULES: Final[Mapping[str, Mapping[re.Pattern[str], tuple[str, ...]]]] = MappingProxyType(
     {

@@ -15,6 +15,8 @@ from msgspec.structs import replace
 from fascicle.core.document import Mention
 from fascicle.core.lexicon import small_words
 from fascicle.core.mention import Span
+from fascicle.runtime.decoding.neutral import score_of
+from fascicle.settings.decision import TypeDecision
 
 _ANATOMY: Final = "Anatomy"
 _DISEASE: Final = "Disease"
@@ -70,7 +72,7 @@ def with_own_types(
     names: Mapping[int, str],
     types: Mapping[str, str],
     *,
-    allowed: Collection[str],
+    allowed: Mapping[str, TypeDecision],
     text: str,
 ) -> list[Mention]:
     """Returns mentions of which a name has its type in the pack where a network is known to err:
@@ -81,23 +83,48 @@ def with_own_types(
         mentions: of a network.
         names: those of the mentions that may stay, by their indices.
         types: of the names that mean one type alone.
-        allowed: the types of the model.
+        allowed: the types of the model, and the scores with which their mentions stay.
         text: of the document; if it is written without capitals, ``no`` may be a symbol.
     """
     changes: dict[int, str] = {}
     has_capitals = text != text.lower()
     # once for a name, however often the text has it
     names_cells = cache(lambda name: bool(re.search(rf"\b{re.escape(name)}{_OF_CELLS}", text)))
+    scores = {(mention.type, mention.spans): score_of(mention) for mention in mentions}
     for at, name in names.items():
         mention, other = mentions[at], types.get(name, "")
-        rule = _RULES.get(mention.type, {}).get(other)
         is_given = other in allowed or other == _ANATOMY
-        if rule and is_given and rule.fullmatch(name):
-            if _is_meant(mention, name, other, text, names_cells=names_cells):
-                changes[at] = other
+        if (
+            is_given
+            and _has_rule(mention.type, other, name)
+            and _is_meant(mention, name, other, text, names_cells=names_cells)
+            and not _would_go(mention, name, other, scores, allowed)
+        ):
+            changes[at] = other
         elif has_capitals and mention.type != _GENE and name in small_words():
             changes[at] = ""
     return _changed(mentions, changes, allowed=allowed) if changes else mentions
+
+
+def _has_rule(kind: str, other: str, name: str) -> bool:
+    rule = _RULES.get(kind, {}).get(other)
+    return rule is not None and rule.fullmatch(name) is not None
+
+
+def _would_go(
+    mention: Mention,
+    name: str,
+    other: str,
+    scores: Mapping[tuple[str, tuple[Span, ...]], float],
+    allowed: Mapping[str, TypeDecision],
+) -> bool:
+    """True if nothing would be left of an organism that may be its disease, as the scores are too
+    low for a disease.
+    """
+    if (mention.type, other) != (_SPECIES, _DISEASE) or _DISEASES.fullmatch(name):
+        return False
+    best, rule = max(score_of(mention), scores.get((other, mention.spans), 0.0)), allowed[other]
+    return best < min(rule.low, rule.alone, rule.known)
 
 
 def _is_meant(
@@ -140,14 +167,10 @@ def once(mentions: Sequence[Mention], changed: Sequence[Mention]) -> list[Mentio
         changed: others whose type or place is a new one.
     """
     best: dict[tuple[str, tuple[Span, ...]], Mention] = {}
-    for mention in sorted(changed, key=_score, reverse=True):
+    for mention in sorted(changed, key=score_of, reverse=True):
         best.setdefault((mention.type, mention.spans), mention)
     result = list[Mention]()
     for mention in mentions:
         other = best.pop((mention.type, mention.spans), mention)
-        result.append(max(mention, other, key=_score))
+        result.append(max(mention, other, key=score_of))
     return [*result, *best.values()]
-
-
-def _score(mention: Mention) -> float:
-    return 1.0 if mention.score is None else mention.score

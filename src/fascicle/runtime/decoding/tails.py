@@ -15,6 +15,8 @@ from fascicle.runtime.decoding.retyping import once
 _SPECIES: Final = "Species"
 # a species or its second word, and what people call it: Ixodes ricinus ticks
 _COMMON: Final = re.compile(r"((?:[A-Z](?:[a-z]+|\.) )?[a-z]{3,}(?:us|i|um|is|ae?)) ([a-z]{3,})")
+_GENUS: Final = re.compile(r"\b([A-Z](?:[a-z]+|\.))\s\Z")
+_NEAR: Final = 20  # characters in which the genus before a name is sought
 _ACID: Final = "[ACDEFGHIKLMNPQRSTVWY]"
 # type -> names, of which the first group may be the whole name
 _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
@@ -31,17 +33,18 @@ _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
 )
 
 
-def all_forms(mentions: Sequence[Mention], names: Mapping[int, str]) -> Iterator[str]:
+def all_forms(mentions: Sequence[Mention], names: Mapping[int, str], text: str) -> Iterator[str]:
     """Yields the names of mentions, by their indices, and what they are without their tails."""
     for at, name in names.items():
         yield name
         yield _shorter(name, mentions[at].type)
         if mentions[at].type == _SPECIES and (match := _COMMON.fullmatch(name)):
-            yield from match.groups()
+            yield match[2]
+            yield _with_genus(match[1], text, mentions[at].start)
 
 
 def without_tails(
-    mentions: Sequence[Mention], names: Mapping[int, str], types: Mapping[str, str]
+    mentions: Sequence[Mention], names: Mapping[int, str], types: Mapping[str, str], *, text: str
 ) -> tuple[Mention, ...]:
     """Returns mentions without a tail where the pack has no name with it: ``BRAFV600E`` becomes
     ``BRAF``, and ``E. coli K-12`` stays. The common name behind a species goes too.
@@ -50,11 +53,13 @@ def without_tails(
         mentions: of a network.
         names: those of the mentions that may stay, by their indices.
         types: of the names that mean one type alone.
+        text: of the document.
     """
     result, cut = list[Mention](), list[Mention]()
     for at, mention in enumerate(mentions):
         name = names.get(at, "")
-        shorter = _without_common(name, types) if mention.type == _SPECIES else ""
+        is_species = mention.type == _SPECIES
+        shorter = _without_common(name, types, text, mention.start) if is_species else ""
         if not shorter:
             shorter = _shorter(name, mention.type)
             is_known = shorter != name and types.get(shorter) == mention.type
@@ -67,14 +72,22 @@ def without_tails(
     return tuple(in_order(once(result, cut)))
 
 
-def _without_common(name: str, types: Mapping[str, str]) -> str:
-    """Returns a species without its common name; empty for all others."""
+def _without_common(name: str, types: Mapping[str, str], text: str, start: int) -> str:
+    """Returns a species without its common name; empty for all others, such as ``indica rice``."""
     match = _COMMON.fullmatch(name)
     if not match or types.get(match[2]) != _SPECIES:
         return ""
-    # a second word alone, whose first word the edges add, is unknown or a genus: Ricinus
-    default = "" if match[1][0].isupper() else _SPECIES
-    return match[1] if types.get(match[1], default) == _SPECIES else ""
+    return match[1] if types.get(_with_genus(match[1], text, start)) == _SPECIES else ""
+
+
+def _with_genus(name: str, text: str, start: int) -> str:
+    """Returns a species with the genus before it, which the edges add; empty for a second word
+    without one.
+    """
+    if name[0].isupper():
+        return name
+    genus = _GENUS.search(text, max(0, start - _NEAR), start)
+    return f"{genus[1]} {name}" if genus else ""
 
 
 def _shorter(name: str, kind: str) -> str:
