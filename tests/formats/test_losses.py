@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Change, Document, Link, Mention, Relation, Section, unique
 from fascicle.core.files.source import Source
 from fascicle.core.marks import FORBIDDEN
-from fascicle.core.mention import display_identifier
+from fascicle.core.mention import Fragments, display_identifier
 from fascicle.errors import LossError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.catalogue import ANNOTATED, FORMATS
@@ -236,6 +236,21 @@ def says_more(found: Mention, given: Mention) -> bool:
     )
 
 
+def closed(spans: Fragments, text: str) -> Fragments:
+    """Fragments, of which those with only white space between them are one, as readers join them."""
+    joined = [spans[0]]
+    for start, end in spans[1:]:
+        if text[joined[-1][1] : start].strip():
+            joined.append((start, end))
+        else:
+            joined[-1] = (joined[-1][0], end)
+    return tuple(joined)
+
+
+def are_closed(document: Document) -> bool:
+    return any(event.code == "fragments-joined" for event in document.events)
+
+
 def check_mentions(before: Document, after: Document, losses: Any, *, joined: bool) -> None:
     assert len(after.mentions) == len(before.mentions) - sum(losses[code] for code in DROPPED)
     if joined:
@@ -244,6 +259,12 @@ def check_mentions(before: Document, after: Document, losses: Any, *, joined: bo
         return
     for mention in after.mentions:
         same = [m for m in before.mentions if (m.spans, m.type) == (mention.spans, mention.type)]
+        if are_closed(after):
+            same += [
+                m
+                for m in before.mentions
+                if (closed(m.spans, before.text), m.type) == (mention.spans, mention.type)
+            ]
         assert same
         facts: dict[str, Callable[[Mention], Any]] = {
             "scores": lambda m: m.score,
@@ -267,8 +288,11 @@ def check_mentions(before: Document, after: Document, losses: Any, *, joined: bo
                 ), code
 
 
-def said_by(relation: Relation, losses: Any) -> Any:
-    places = [(role, kind, spans) for role, (_, kind, spans) in relation.arguments]
+def said_by(relation: Relation, losses: Any, text: str | None = None) -> Any:
+    places = [
+        (role, kind, spans if text is None else closed(spans, text))
+        for role, (_, kind, spans) in relation.arguments
+    ]
     return relation.type, places, "attributes" in losses or sorted(relation.attributes)
 
 
@@ -278,6 +302,8 @@ def check_relations(before: Document, after: Document, losses: Any) -> None:
         [said_by(one, losses) for one in document.relations] for document in (before, after)
     )
     assert len(found) == len(given) - losses["relations"]
+    if are_closed(after):
+        given += [said_by(one, losses, before.text) for one in before.relations]
     assert all(one in given for one in found)
     keys = {mention.key for mention in after.mentions}
     assert all(key in keys for one in after.relations for _, key in one.arguments)
