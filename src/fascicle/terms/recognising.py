@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from operator import is_not
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 
 from fascicle.core.arrays import Ints, int_array
 from fascicle.core.document import Document, Event, Patch
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Link, Mention, Span
 from fascicle.core.stream import portions
 from fascicle.core.wording import near_hint
