@@ -15,7 +15,7 @@ from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.mention import Fragments, PlacedSpans, Span
 from fascicle.linking.asking import mention_name
 from fascicle.linking.opening import Linking
-from fascicle.linking.parts import LONGEST, MOST_PARTS
+from fascicle.linking.parts import LONGEST, MOST_PARTS, OF_ENZYME
 from fascicle.settings.steps import KnownNames
 
 _Reading = tuple[Fragments, ...]
@@ -29,7 +29,7 @@ _NUMBER: Final = r"(?:\d{1,2}|[IVX]{2,4}|[A-Z]|alpha|beta|gamma|delta|[α-ω])"
 _LONGER: Final = (
     r"\d{1,2}[α-ω]",
     r"[α-ω]\d{1,2}",
-    r"\d{1,2}[A-Z]\d{1,2}",
+    OF_ENZYME,
 )  # HIF-1α and -2α, TGF-β1 and -β2, CYP2C9 and 2C19
 _ANY_NUMBER: Final = rf"(?:{'|'.join((*_LONGER, _NUMBER))})"
 # Not "hepatitis B and C reactive protein", nor "BRCA1 and 2 mice".

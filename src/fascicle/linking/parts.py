@@ -12,13 +12,13 @@ LONGEST: Final = 200  # characters of a mention that is read as several
 _BETWEEN: Final = re.compile(
     r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*"
 )
-_OF_ENZYME: Final = r"\d{1,2}[A-Z]\d{1,2}"  # CYP2C9, UGT1A1: a family, a subfamily and a member
+OF_ENZYME: Final = r"\d{1,2}[A-Z]\d{1,2}"  # CYP2C9, UGT1A1: a family, a subfamily and a member
 # How parts of one name end, each with what stands behind their stem: BRCA1/2, 5-HT2A/2C, STAT3/5a,
 # IL-1α/β, HIF-1α/2α, TGF-β1/β2, CYP2C9/2C19.
 _ENDINGS: Final = tuple(
     (re.compile(rf"-?{form}"), re.compile(rf"(.*[^\W_]-??){first}"))
     for form, first in (
-        (_OF_ENZYME, rf"(?<!\d){_OF_ENZYME}"),
+        (OF_ENZYME, rf"(?<!\d){OF_ENZYME}"),
         (r"\d{1,2}[A-Za-z]", r"(?<!\d)\d{1,2}[A-Za-z]?"),
         (r"\d{1,2}[α-ω]", r"(?<!\d)\d{1,2}[α-ω]"),
         *((form, form) for form in (r"[α-ω]\d{1,2}", r"(?<!\d)\d{1,2}", "[α-ω]", "[A-Za-z]")),
@@ -43,7 +43,7 @@ _SERIES_BEFORE: Final = re.compile(
 )
 _STEM_BEFORE: Final = re.compile(r"([^\s()/,;]*[^\W\d_][^\s()/,;]*)/\Z")
 _ENZYMES_BEFORE: Final = re.compile(
-    rf"(?<![^\W_])([A-Z]{{3,}}){_OF_ENZYME}(?:(?:,\s|,?\s(?:and|or)\s)(?:\1)?{_OF_ENZYME})*"
+    rf"(?<![^\W_])([A-Z]{{3,}}){OF_ENZYME}(?:(?:,\s|,?\s(?:and|or)\s)(?:\1)?{OF_ENZYME})*"
     r"(?:,\s|,?\s(?:and|or)\s)\Z"
 )
 _REACH: Final = 30  # characters before a part, in which its stem is
@@ -60,7 +60,7 @@ def with_stem(text: str, start: int, surface: str) -> str:
         and (series[1].lower() in _OF_LETTERS or _NUMERAL.fullmatch(surface))
     ):
         return f"{series[1]} {surface}"
-    if re.fullmatch(_OF_ENZYME, surface) and (
+    if re.fullmatch(OF_ENZYME, surface) and (
         series := _ENZYMES_BEFORE.search(text[max(0, start - 2 * _REACH) : start])
     ):
         return f"{series[1]}{surface}"
