@@ -18,6 +18,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -36,7 +37,6 @@ from fascicle.terms.pack.pack import Pack
 from studies.common import ROOT, write_result
 from studies.concepts.corpora import SOURCES, documents
 from studies.concepts.mentions import found as found_by
-from studies.concepts.neutral import by_hash
 from studies.concepts.renewed import Renewed
 from studies.concepts.worth import as_gold
 from studies.packs.gold import CORPORA, Corpus, CraftPart, craft, renamed
@@ -195,8 +195,7 @@ def to_fit() -> list[Document]:
 
 
 def labels_of(pack: Pack, kind: str) -> list[Document]:
-    """Labels as mentions of their concepts; they stand last by the hash by which
-    ``studies.concepts.labels`` draws.
+    """Labels as mentions of their concepts; they stand last by a hash.
 
     LINNAEUS names no genus and no family, and writes a genus for its best known species: a ranker
     that has seen nothing else takes a label of one word for wrong.
@@ -207,7 +206,9 @@ def labels_of(pack: Pack, kind: str) -> list[Document]:
         for one in zip(pack.curies.strings.take(rows), pack.labels_at(rows), strict=True)
         if one[0] != one[1]
     ]
-    chosen = sorted(named, key=lambda one: by_hash(one[0]), reverse=True)[:LABELS]
+    chosen = sorted(named, key=lambda one: sha256(one[0].encode()).hexdigest(), reverse=True)[
+        :LABELS
+    ]
     return [
         Document(
             id=f"label-{curie}",

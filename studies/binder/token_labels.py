@@ -6,7 +6,7 @@ usage: python -m studies.binder.token_labels
 The paper matches "exact strings" of the dictionary of AutoNER (§3). Here a name is cut at its
 blanks alone, and matches where the tokens of a sentence are the same, case included, the longest
 name first. So a name with a hyphen or a comma is not found in a text whose tokens are cut there,
-which is why recall is lower than that of `studies.binder.distant`. Counted by token, as the numbers
+which is why recall is lower than in ``results/distant.json``. Counted by token, as the numbers
 of the paper turn out to be, and by mention. Needs ``FASCICLE_DATA``; writes
 ``results/distant-tokens.json``.
 """

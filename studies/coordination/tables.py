@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fascicle.training.experiments.results import read_result
-from studies.coordination.measure import DEV, TEST
 from studies.tables.grids import NOT_RUN, markdown
 
-PARTS = {"train and dev": DEV, "test": TEST}
+PARTS = {"train and dev": "coordination.dev", "test": "coordination"}
 KINDS = ("coordinated", "composite", "single")
 
 

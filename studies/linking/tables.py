@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from fascicle.evaluation.link_scores import ALONE
 from fascicle.training.experiments.results import read_result
-from studies.linking.ablation import GROUPS, SOURCES
 from studies.tables.grids import NOT_RUN, markdown
 
 NAME: Final = "linking"
@@ -137,7 +136,7 @@ def ablation(results: Path) -> str:
             *(_percent({"value": row["all"]["estimate"]}) for row in told.values()),
         ]
     ]
-    for part in (*GROUPS, *SOURCES):
+    for part in next(iter(told.values()))["without"]:
         body.append([f"without {part}", *(_change(row["without"][part]) for row in told.values())])
     return markdown(["", *told], body)
 

@@ -7,11 +7,8 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-from fascicle.core.document import Document, Mention
 from studies.abbreviations.finder import plain, records, scored
-from studies.abbreviations.measure import _moved, _places
 from studies.abbreviations.tables import ablation, finder, rules
-from studies.abstracts import abstracts_of
 
 
 def test_records_and_their_scores(tmp_path: Path) -> None:
@@ -28,23 +25,6 @@ def test_records_and_their_scores(tmp_path: Path) -> None:
     ]
     counts = scored(found, plain).counts
     assert (counts.tp, counts.fp, counts.fn) == (1, 0, 1)
-
-
-def test_mentions_of_sentences_move_to_their_place_in_the_abstract() -> None:
-    abstract = Document(id="a", text="Beta-cells (BC) died.\nBC lived.")
-    sentences = [
-        Document(id="1", text="Beta - cells ( BC ) died ."),
-        Document(id="2", text="BC lived ."),
-    ]
-    of = abstracts_of(sentences, [abstract])
-    places = dict(_places(sentences, {"a": abstract.text}, of))
-    given = {
-        "1": (Mention(((0, 12),), "X"), Mention(((15, 17),), "X")),
-        "2": (Mention(((0, 2),), "X"),),
-    }
-    moved = _moved(given, places, of)
-    assert [mention.text_in(abstract.text) for mention in moved["a"]] == ["Beta-cells", "BC", "BC"]
-    assert moved["a"][2].start == 22
 
 
 def test_tables_have_a_row_for_each_system(tmp_path: Path) -> None:

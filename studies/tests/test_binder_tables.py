@@ -12,7 +12,6 @@ from fascicle.training.experiments.grid import Grid, read_grid
 from studies.binder import leads, measured, paper
 from studies.binder import tables as made
 from studies.common import GRIDS, ROOT
-from studies.noise import curves as drawn
 from studies.tables import pages
 from studies.tests.tables import cells, rows
 
@@ -263,25 +262,3 @@ def test_the_page_has_every_table(monkeypatch: pytest.MonkeyPatch) -> None:
     own = {name for name in pages.TABLES if name.startswith("binder-")}
     assert set(names) == own | {"binder", "binder-dev", "distant"}
     assert PAGE in pages.PAGES
-
-
-def test_curves_of_noise(tmp_path: Path) -> None:
-    clean, noise = main_grid(tmp_path), noise_grid(tmp_path)
-    store(clean, "conll04-binder-s1", [[8, 2, 2]])
-    store(clean, "conll04-binder-s2", [[9, 1, 1]])
-    assert drawn.curves(noise, clean) == {}
-    store(noise, "conll04-drop-0.2-binder-s1", [[6, 4, 4]])
-    found = drawn.curves(noise, clean)
-    assert list(found) == [("conll04", kind) for kind in ("drop", "shift", "flip")]
-    points = found["conll04", "drop"]["binder"]
-    assert [(p.share, p.f1) for p in points] == [(0.0, pytest.approx(80)), (0.2, pytest.approx(60))]
-    assert all(p.low <= p.f1 <= p.high for p in points)
-    assert found["conll04", "drop"]["softmax"] == []
-    with drawn.open_sheet() as figure:
-        drawn.draw(figure, found)
-        lines = [line for line in figure.axes[0].get_lines() if line.get_label() == "BINDER"]
-    assert [list(line.get_ydata()) for line in lines] == [[pytest.approx(80), pytest.approx(60)]]
-    assert [axes.get_title() for axes in figure.axes][:2] == [
-        "conll04: dropped",
-        "conll04: shifted by a word",
-    ]

@@ -1,17 +1,16 @@
-"""The page of formats has the stored counts of CRAFT, and the classes of differences are what
-they are called.
-"""
+"""The page of formats has the stored counts of CRAFT and of odd files."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from typing import Any
 
-from studies.common import HERE, RESULTS
-from studies.formats.craft_text import differences
+from studies.common import HERE, RESULTS, result
 
 PAGE = HERE / "docs" / "formats.md"
+NAMES = {"RIS": "citations", "Word": "docx", "PDF": "pdf", "Excel": "xlsx"}
+GROUPS = ("first", "more")
 
 
 def test_the_page_has_the_stored_counts() -> None:
@@ -29,10 +28,16 @@ def test_the_page_has_the_stored_counts() -> None:
     assert stored["official alone"] == stored["ours alone"]
 
 
-def test_differences_are_classified() -> None:
-    official = "Abstract\n\nOne two\nthree\nfour\nKeywords: a\nlost"
-    found = differences(official, "One  two\n\nthree\n\nfour\nin short\nadded", "inshort")
-    assert Counter(kind for kind, _ in found) == {
-        **{"same": 2, "blanks": 1, "added heading": 1, "keywords": 1, "short abstract": 1},
-        **{"official alone": 1, "ours alone": 1},
-    }
+def test_the_table_of_odd_files() -> None:
+    stored: dict[str, Any] = result("odd-files")
+    rows = re.findall(r"^\| (RIS|Word|PDF|Excel) \|(.*)\|$", PAGE.read_text(encoding="utf-8"), re.M)
+    assert len(rows) == len(NAMES)
+    for name, cells in rows:
+        pairs = [tuple(map(int, pair)) for pair in re.findall(r"(\d+), now (\d+)", cells)]
+        assert pairs == [
+            tuple(stored[group][when][NAMES[name]].get(kind, 0) for when in ("before", "ours"))
+            for group in GROUPS
+            for kind in ("right", "said", "wrong without a message")
+        ]
+    sizes = [sum(sum(one.values()) for one in stored[group]["ours"].values()) for group in GROUPS]
+    assert sizes == [68, 98]

@@ -14,12 +14,10 @@ from tests.support.linking import build_index, build_pack, corpus, document
 from fascicle.core.mention import Link, Mention
 from fascicle.evaluation.link_report import LinkSystem
 from fascicle.evaluation.link_scores import LinkCase
-from fascicle.linking.fitting import FitSettings, fit_linker, fit_rankers, gather_training_data
 from fascicle.linking.index import NameIndex
-from fascicle.linking.linker import Linker
 from fascicle.terms.pack.pack import Pack
-from fascicle.verbs.tasks.link_cases import Reference, cases_of_linker
-from studies.linking import ablation, measure, raw, rivals, tables
+from fascicle.verbs.tasks.link_cases import Reference
+from studies.linking import measure, raw, rivals, tables
 
 
 @pytest.fixture(scope="module")
@@ -78,43 +76,6 @@ def test_rivals_are_asked_for_long_forms_and_ranked(
     assert asked == [("ataxia telangiectasia", ("NCBITaxon:10090", "NCBITaxon:9606"))]
 
 
-def test_what_is_ranked_first_is_what_the_linker_ranks_first(
-    opened: tuple[Pack, NameIndex],
-) -> None:
-    pack, index = opened
-    settings = FitSettings()
-    taught = gather_training_data(pack, index, corpus(), settings=settings)
-    linker = Linker(
-        pack, index=index, memory=taught.memory, rankers=fit_rankers(taught, settings=settings)
-    )
-    reference = Reference(documents=corpus(6), packs=(pack,))
-    found = list(ablation._cases(reference, linker, ablation._ranked(linker, reference.documents)))
-    told = list(cases_of_linker(reference, linker))
-    assert [case.parts for case in found] == [
-        tuple(part[:1] for part in case.parts) for case in told
-    ]
-
-
-def test_features_that_are_left_out_have_no_weight(opened: tuple[Pack, NameIndex]) -> None:
-    pack, index = opened
-    taught = gather_training_data(pack, index, corpus(), settings=FitSettings())
-    rankers = fit_rankers(
-        ablation.without(taught, ablation.GROUPS["species"]), settings=FitSettings()
-    )
-    weights = rankers["Gene"].weights
-    assert {weights[name] for name in ablation.GROUPS["species"]} == {0.0}
-    assert fit_rankers(taught, settings=FitSettings()) == fit_linker(pack, index, corpus()).rankers
-    assert any(
-        fit_linker(pack, index, corpus()).rankers["Gene"].weights[n]
-        for n in ablation.GROUPS["species"]
-    )
-
-
-def test_groups_of_features_are_apart() -> None:
-    names = [name for group in ablation.GROUPS.values() for name in group]
-    assert len(names) == len(set(names))
-
-
 def test_the_least_strength_is_that_of_the_best_concepts() -> None:
     def said(score: float, curie: str) -> Mention:
         return Mention(
@@ -171,7 +132,7 @@ def test_tables_are_written(tmp_path: Path, opened: tuple[Pack, NameIndex]) -> N
     change = {"estimate": -0.01, "low": -0.02, "high": 0.0}
     row = {
         "all": {"estimate": 0.9},
-        "without": dict.fromkeys((*ablation.GROUPS, *ablation.SOURCES), change),
+        "without": {"tiers": change},
     }
     (tmp_path / f"{tables.ABLATION}.json").write_text(json.dumps({"corpus": row}), encoding="utf-8")
     made = (

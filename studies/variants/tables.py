@@ -8,8 +8,10 @@ from typing import Any
 
 from fascicle.training.experiments.results import read_result
 from studies.tables.grids import NOT_RUN, markdown
-from studies.variants.measure import NAME, OPEN, PARTS, WRONG
 
+NAME, OPEN = "variants", "variants-open"
+PARTS = ("train", "dev", "test")
+WRONG = ("false", "misnamed")
 KINDS = {
     "p|SUB": "substitution of an amino acid (p)",
     "c|SUB": "substitution of a base (c)",

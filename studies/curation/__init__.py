@@ -1,1 +1,0 @@
-"""What the order of uncertainty is worth to a curator."""

@@ -1,1 +1,0 @@
-"""Training data of the grid of encoders."""

@@ -1,1 +1,0 @@
-"""What readers make of corpora whose texts others have published too."""

@@ -1,1 +1,0 @@
-"""Corpora with wrong labels, and curves of what they cost."""

@@ -1,1 +1,0 @@
-"""Names composed of a quality and an entity: other forms of names of HPO in abstracts."""

@@ -1,1 +1,0 @@
-"""Sentences written for a test of names: chemistry and clinical notes."""
