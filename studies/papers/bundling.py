@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -14,7 +15,7 @@ from studies.bundling.pooled import intervals
 from studies.bundling.study_tables import OTHERS
 from studies.common import RESULTS
 from studies.papers.row import PaperRow
-from studies.papers.rule import NOT_AT_HAND, Compared, Counted
+from studies.papers.rule import NOT_AT_HAND, Compared, Counted, Z
 from studies.papers.sources import (
     ON_GPU,
     TURNS,
@@ -255,9 +256,7 @@ def _over(name: str) -> list[Compared]:
 
 
 def _conclusion() -> PaperRow:
-    """Correlations of gains with gaps; without an interval, since chance is told by orders of
-    the corpora.
-    """
+    """Correlations of gains with gaps, with Fisher's interval over the corpora."""
     found, chance = [], []
     for single in SINGLES:
         points = {
@@ -277,13 +276,16 @@ def _conclusion() -> PaperRow:
             }
         )
         if ours and theirs:
+            here = ours.of_points[0]
+            half = Z / math.sqrt(ours.corpora - 3)
             found.append(
                 Compared(
-                    what=f"Pearson, gain of {single} with its lead, over {theirs.corpora} "
-                    "corpora there and "
-                    f"{ours.corpora} here",
+                    what=f"Pearson, gain of {single} with its lead",
                     paper=theirs.of_points[0],
-                    here=ours.of_points[0],
+                    here=here,
+                    low=math.tanh(math.atanh(here) - half),
+                    high=math.tanh(math.atanh(here) + half),
+                    doubt=f"over {ours.corpora} corpora here, and {theirs.corpora} there",
                 )
             )
         if ours and ours.p:
@@ -387,7 +389,7 @@ def _kind(corpus: str, pair: str, attribute: str, interval: str, sign: int) -> l
     of = _of_kinds(corpus, pair)
     points = of.get(attribute, {}).get(interval)
     what = f"{NAMED[corpus]}, {WORDS[attribute].format(interval)}, {pair}"
-    return [_shown(what, sign, points, of["seeds"])] if points else []
+    return [_shown(what, sign, points, of["seeds"], _spent(corpus, pair))] if points else []
 
 
 def _everywhere(corpus: str, pair: str, sign: int) -> list[Compared]:
@@ -400,17 +402,33 @@ def _everywhere(corpus: str, pair: str, sign: int) -> list[Compared]:
         f"{NAMED[corpus]}, mean of {mean['intervals']} intervals of four attributes "
         f"({mean['above']} above), {pair}"
     )
-    return [_shown(what, sign, mean["points"], of["seeds"])]
+    return [_shown(what, sign, mean["points"], of["seeds"], _spent(corpus, pair))]
 
 
-def _shown(what: str, sign: int, points: Sequence[float], seeds: int) -> Compared:
+def _spent(corpus: str, pair: str) -> dict[str, float]:
+    """Minutes of the runs of both models of a pair; the heads of a bundle are one run."""
+    found = [_row(corpus, model) for model in pair.split(" less ")]
+    return minutes(value for row in found if row for value in row.found.values())
+
+
+def _shown(
+    what: str, sign: int, points: Sequence[float], seeds: int, spent: Mapping[str, float]
+) -> Compared:
     """A direction of the paper beside points with their interval, in which seeds are drawn where
     there are several.
     """
     here, low, high = points
     doubt = OTHER_PART if seeds > 1 else ONE_SEED
     return Compared(
-        what=what, paper=sign, here=here, low=low, high=high, drawn=True, seeds=seeds, doubt=doubt
+        what=what,
+        paper=sign,
+        here=here,
+        low=low,
+        high=high,
+        drawn=True,
+        seeds=seeds,
+        doubt=doubt,
+        minutes=spent,
     )
 
 
@@ -456,7 +474,8 @@ def _error(corpus: str, pair: str, kind: str, sign: int) -> Compared:
     stored = _reports()
     seeds = len(stored["grids"]["bundling"][corpus]["systems"]["`spanner`"]["seeds"])
     points = stored["differences"][pair][corpus][f"{kind} share"]
-    return _shown(f"{NAMED[corpus]}, {kind} errors, {pair}", sign, points, seeds)
+    what = f"{NAMED[corpus]}, {kind} errors, {pair}"
+    return _shown(what, sign, points, seeds, _spent(corpus, pair))
 
 
 def _others() -> PaperRow:
@@ -514,8 +533,13 @@ def _study(
     drawn: bool = True,
 ) -> list[Compared]:
     """On dev: one row of the studies less another; each is a system, with its head, and a
-    variant.
+    variant. Runs that kept the counts of dev come first, all of whose seeds are done.
     """
+    kept = [rows("figures").get((corpus, *one)) for one in (first, second)]
+    if all(row and len(row.found) == len(row.runs) for row in kept):
+        return less(
+            what, paper, first=kept[0], second=kept[1], drawn=drawn, elsewhere=corpus == "conll04"
+        )
     found = rows("bundling-studies")
     return on_dev(
         what,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from fascicle.training.experiments.results import read_result
@@ -412,21 +413,37 @@ def _earlier_epochs() -> PaperRow:
     )
 
 
+BEST_RATE: Final = "the best of three rates, chosen by this number"
+
+
 def _adafactor() -> PaperRow:
-    pairs = ("SpanPred", "SEQ")
-    return PaperRow(
-        what="§4.8, Adafactor",
-        found=tuple(
+    """As planned: Adafactor at the best of its rates, which favours it."""
+    found = [
+        [
             one
             for rate in ("1e-4", "2e-4", "4e-4")
             for one in _claims(
-                f"Adafactor at {rate} less Adam",
-                1,
-                tuple((n, f"adafactor-{rate}", "adam") for n in pairs),
+                f"Adafactor at {rate} less Adam", 1, ((name, f"adafactor-{rate}", "adam"),)
             )
+        ]
+        for name in ("SpanPred", "SEQ")
+    ]
+    return PaperRow(
+        what="§4.8, Adafactor",
+        found=tuple(
+            replace(
+                max(rates, key=lambda one: one.here), doubt=BEST_RATE, minutes=_all_minutes(rates)
+            )
+            for rates in found
+            if rates
         ),
-        remark="F1 on dev, at three rates of Adafactor and one of Adam.",
+        remark="F1 on dev, at the best of three rates of Adafactor and one of Adam.",
         table=f"{PAGE}#remarks-of-the-paper-on-dev",
         commands=("studies/grids/claims.toml",),
         results=(archive("claims"),),
     )
+
+
+def _all_minutes(rates: Sequence[Compared]) -> dict[str, float]:
+    """Minutes of the runs at all rates."""
+    return {run: spent for one in rates for run, spent in one.minutes.items()}

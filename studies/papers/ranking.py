@@ -6,27 +6,16 @@ none.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from studies.papers.row import PaperRow
 from studies.papers.rule import UNDECIDED, WITHIN_CHANCE
-from studies.papers.settling import MEASURED
+from studies.papers.settling import hours
 from studies.papers.summary import TITLES
 from studies.tables.grids import markdown
 
 HEAD: Final = ("core hours of training", "paper", "row", "state", "what would settle it")
-HOURS: Final = re.compile(r"\((?:about|at most) ([\d,.]+) h of training\)")
-
-
-def hours(settling: str) -> float | None:
-    """Core hours of training that a row needs; ``None`` if it needs something else besides, such
-    as more texts.
-    """
-    parts = settling.split("; ")
-    costs = [0.0 if part == MEASURED else _trained(part) for part in parts]
-    return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
 def ranking(papers: Mapping[str, Sequence[PaperRow]]) -> str:
@@ -54,8 +43,3 @@ def _open(
             if row.state in (UNDECIDED, WITHIN_CHANCE):
                 settling = row.settling()
                 yield hours(settling), TITLES[name], row.what, row.state, settling
-
-
-def _trained(part: str) -> float | None:
-    match = HOURS.search(part)
-    return float(match[1].replace(",", "")) if match else None

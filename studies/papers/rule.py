@@ -230,10 +230,10 @@ def state_of(found: Sequence[Evidence], said: str = "") -> str:
     for strongest in (TESTED, DIFFERS, UNDECIDED, OTHER_SIZE):
         if strongest in verdicts:
             return strongest
-    return WITHIN_CHANCE if WITHIN_CHANCE in verdicts or _narrow(found) else REPRODUCED
+    return WITHIN_CHANCE if WITHIN_CHANCE in verdicts or is_narrow(found) else REPRODUCED
 
 
-def _narrow(found: Sequence[Evidence]) -> bool:
+def is_narrow(found: Sequence[Evidence]) -> bool:
     """Whether all comparisons are on corpora that the paper does not have, and these are too
     few.
     """

@@ -8,12 +8,15 @@ its interval shrinks as more seeds or texts would shrink it, and the rule judges
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Final, TypeVar
 
 from studies.papers.rule import (
+    DIFFERS,
+    NEAR,
     NOT_AT_HAND,
     NOT_RUN,
     UNDECIDED,
@@ -21,6 +24,7 @@ from studies.papers.rule import (
     Compared,
     Evidence,
     Z,
+    is_narrow,
 )
 
 OPEN: Final = (WITHIN_CHANCE, UNDECIDED, NOT_AT_HAND, NOT_RUN)
@@ -32,6 +36,11 @@ SEVERAL: Final = 2  # so many seeds that an interval holds them already
 MACHINE: Final = "both runs on one machine"
 RATE: Final = "both runs at one rate"
 MEASURED: Final = "more turns, for an interval"
+AGAIN: Final = "the same figures of dev, from runs that keep predictions there"
+DEV_PARTS: Final = "dev parts"  # those of several corpora, whose test parts the paper has
+SECOND: Final = "a second corpus, since these are not the texts of the paper"
+HOURS: Final = re.compile(r"\((?:about|at most) ([\d,.]+) h of training\)")
+TEXTLESS: Final = ("quartiles of", "corpora here, and")  # doubts of numbers that no texts narrow
 NO_SPLIT: Final = "the split of the paper, which it does not state"
 LABELS: Final = "the labels of the paper, which are not public"
 # part of a doubt -> what takes it away
@@ -41,8 +50,9 @@ REMEDIES: Final[Mapping[str, str]] = {
     "alone at 1e-4": RATE,
     "a train part of": "the train part of the paper",
     "a split of our own, by sentence": "the official parts, of which train is not free",
-    "of dev in the paper": "the same figures of dev, from predictions there",
+    "of dev in the paper": AGAIN,
     "quartiles of": MEASURED,
+    "chosen by this number": "a part by which the rate was not chosen",
     "a rule that was found by": "a corpus by which the rule was not found",
     "is that of BINDER alone": "predictions of the other labels, for an interval of the difference",
     "paper states no": NO_SPLIT,
@@ -51,12 +61,13 @@ REMEDIES: Final[Mapping[str, str]] = {
     "with other labels": LABELS,
     "taught by other corpora": "the encoder and the corpora of the paper, not all of which are public",
     "carries the mean": "rows of more corpora",
+    "corpora here, and": "the corpora of the paper, of which four are licensed",
     "of other texts": "the predictions of BERN2",
     "on a GPU in the paper": "the machine of the paper",
     "on another processor": "the machine of the paper",
     "on another machine": "the machine of the paper",
 }
-TRAINED: Final = frozenset((MACHINE, RATE))  # runs that have to be made again
+TRAINED: Final = frozenset((MACHINE, RATE, AGAIN))  # runs that have to be made again
 
 
 def seeds_needed(one: Compared) -> int | None:
@@ -78,23 +89,79 @@ def texts_needed(one: Compared) -> float | None:
     return _first(lambda factor: _shrunk(one, 1 / math.sqrt(factor)), factors)
 
 
-def needs(found: Sequence[Evidence]) -> Iterator[str]:
-    """Yields what the comparisons of an open row lack, in the words of the page."""
+def needs(found: Sequence[Evidence]) -> list[str]:
+    """What the comparisons of an open row lack, in the words of the page.
+
+    A row differs as soon as one of its comparisons does. So where some would, if their numbers are
+    the true ones, the row needs what the cheapest of these needs, and not what all need.
+    """
     unsettled = [one for one in found if isinstance(one, Compared) and one.verdict in OPEN]
-    if not unsettled:
-        yield "a second corpus, since these are not the texts of the paper"
-    yield from _remedies(unsettled)
+    differing = [one for one in unsettled if _certain(one).verdict == DIFFERS]
+    if differing:
+        return min((_lacks([one]) for one in differing), key=_price)
+    lacking = _lacks(unsettled)
+    return [*lacking, _second(found)] if is_narrow(found) else lacking
+
+
+def hours(settling: str) -> float | None:
+    """Core hours of training that a row needs; ``None`` if it needs something else besides, such
+    as more texts.
+    """
+    parts = settling.split("; ")
+    costs = [0.0 if part == MEASURED else _trained(part) for part in parts]
+    return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+
+def _second(found: Sequence[Evidence]) -> str:
+    """What a row lacks that has one corpus alone, which is not one of the paper."""
+    on_dev = all(isinstance(one, Compared) and one.corpus == DEV_PARTS for one in found)
+    return "scores of test parts" if on_dev else f"{SECOND}{_spent(found, 'about')}"
+
+
+def _price(lacking: Sequence[str]) -> tuple[bool, float]:
+    """What can be had by training comes first, the cheapest before the others."""
+    spent = hours("; ".join(lacking))
+    return spent is None, len(lacking) if spent is None else spent
+
+
+def _trained(part: str) -> float | None:
+    match = HOURS.search(part)
+    return float(match[1].replace(",", "")) if match else None
+
+
+def _certain(one: Compared) -> Compared:
+    """A comparison as it is if its number is the true one, without doubt and chance."""
+    ends = {"low": one.here, "high": one.here}
+    return replace(one, doubt="", elsewhere=False, loose=False, seeds=SEVERAL, **ends)
+
+
+def _lacks(unsettled: Sequence[Compared]) -> list[str]:
+    return [*_remedies(unsettled), *_measures(unsettled)]
+
+
+def _measures(unsettled: Sequence[Compared]) -> Iterator[str]:
+    """Yields the texts, the interval and the seeds that are missing."""
     plain = [replace(one, doubt="") for one in unsettled]
     if any(one.elsewhere and one.is_level for one in plain):
         yield "the texts of the paper"
     plain = [replace(one, elsewhere=False) for one in plain]
     bare = [one for one in plain if one.interval is None]
     if bare:
-        spent = _again(bare)
+        spent = _spent(bare)
         yield f"an interval{', from the predictions of both systems' if spent else ''}{spent}"
-    timed = {one.what for one in unsettled if "quartiles of" in one.doubt}  # no texts of theirs
+    loose = [one for one in plain if one.loose and replace(one, loose=False).verdict not in OPEN]
+    if loose:
+        yield "an interval of 95 %"
+    textless = {one.what for one in unsettled if any(name in one.doubt for name in TEXTLESS)}
     yield from _counts(
-        [one for one in plain if one.interval and one.verdict in OPEN and one.what not in timed]
+        [
+            one
+            for one in plain
+            if one.interval
+            and one.verdict in OPEN
+            and one not in loose
+            and one.what not in textless
+        ]
     )
 
 
@@ -105,16 +172,17 @@ def _remedies(unsettled: Sequence[Compared]) -> Iterator[str]:
     for remedy in dict.fromkeys(REMEDIES[name] for name in known):
         names = [name for name in known if REMEDIES[name] == remedy]
         doubtful = [one for one in unsettled if any(name in one.doubt for name in names)]
-        yield f"{remedy}{_again(doubtful) if remedy in TRAINED else ''}"
+        yield f"{remedy}{_spent(doubtful) if remedy in TRAINED else ''}"
     if any(not any(name in doubt for name in known) for doubt in doubts):
         yield "a pair without its doubt"
 
 
-def _again(compared: Sequence[Compared]) -> str:
-    """Returns what it costs at most to train all runs of comparisons again."""
+def _spent(found: Iterable[Evidence], bound: str = "at most") -> str:
+    """What it costs to train all runs of comparisons again."""
+    compared = [one for one in found if isinstance(one, Compared)]
     minutes = dict(pair for one in compared for pair in one.minutes.items())
     spent = sum(minutes.values()) / 60
-    return f" (at most {spent:.1f} h of training)" if minutes else ""
+    return f" ({bound} {spent:.1f} h of training)" if minutes else ""
 
 
 def _counts(measured: Sequence[Compared]) -> Iterator[str]:
@@ -132,8 +200,17 @@ def _counts(measured: Sequence[Compared]) -> Iterator[str]:
         shown = f"{factor:{',.0f' if factor >= 10 else '.1f'}} times the {kind}"
         trained = _cost(one, math.ceil(factor * one.seeds)) if one.seeds > 1 else ""
         yield f"{shown}{trained}, since these allow {_arm(one)}"
-    if len(factors) < len(others):
-        yield "no number of texts, if the difference is as near to none as here"
+    endless = [one for one in others if not texts_needed(one)]
+    for near in dict.fromkeys(map(_nearest, endless)):
+        yield f"no number of texts, if the difference is as near to {near} as here"
+
+
+def _nearest(one: Compared) -> str:
+    """What a number is so near to that no texts tell it from that."""
+    if one.unit == "level":
+        return "the margin"
+    distance = abs(math.log(one.here) if one.unit == "times" else one.here)
+    return "none" if one.is_level or distance < NEAR[one.unit] else "half or twice the paper's"
 
 
 def _cost(one: Compared, count: int) -> str:

@@ -12,6 +12,7 @@ from fascicle.training.experiments.results import read_result
 from studies.common import RESULTS
 from studies.papers.row import PaperRow
 from studies.papers.rule import LEVEL, NOT_AT_HAND, SHARE, TESTED, Compared
+from studies.papers.settling import DEV_PARTS
 from studies.papers.sources import (
     between,
     deviation,
@@ -521,7 +522,7 @@ def _labels() -> list[PaperRow]:
             what=what,
             found=tuple(
                 Compared(
-                    what=told, paper=round(paper, 2), elsewhere=True, corpus="dev parts", **found
+                    what=told, paper=round(paper, 2), elsewhere=True, corpus=DEV_PARTS, **found
                 )
                 for told, paper, found in arms
                 if found

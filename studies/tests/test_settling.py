@@ -90,10 +90,42 @@ def test_fewer_texts_do_not_settle_it(here: float, arm: float, paper: float) -> 
             dataclasses.replace(_alone(1.2, 1.5, 0), seeds=3, minutes={"a": 60.0}),
             "1.9 times the texts and seeds (about 1.0 h of training), since these allow ±1.5",
         ),
+        (
+            dataclasses.replace(_alone(1.2, 0.5, 0, paper=9.0), loose=True),
+            "an interval of 95 %",
+        ),
+        (
+            _alone(1.2, 0.5, 0, paper=2.4001),
+            "no number of texts, if the difference is as near to half or twice the paper's as here",
+        ),
+        (
+            dataclasses.replace(
+                _alone(1.2, 0.5, 0),
+                doubt="of test here, and of dev in the paper",
+                minutes={"a": 60.0},
+            ),
+            "the same figures of dev, from runs that keep predictions there (at most 1.0 h of training)",
+        ),
     ],
 )
 def test_words(one: Compared, words: str) -> None:
     assert list(needs([one])) == [words]
+
+
+def test_a_row_that_would_differ_needs_what_its_cheapest_comparison_needs() -> None:
+    bare = dataclasses.replace(_alone(1.2, 0.5, 0), low=None, high=None, minutes={"a": 600.0})
+    dear = dataclasses.replace(_alone(-1.2, 0.5, 0), doubt="the paper states no split")
+    cheap = dataclasses.replace(_alone(-1.2, 0.5, 0), doubt="alone at 1e-4", minutes={"b": 60.0})
+    wanted = ["both runs at one rate (at most 1.0 h of training)"]
+    assert list(needs([bare, dear, cheap])) == wanted
+    assert len(needs([bare, _alone(1.2, 1.5, 0)])) == 2  # none differs, so each is needed
+
+
+def test_one_corpus_that_is_not_of_the_paper_needs_another_beside_all_else() -> None:
+    one = dataclasses.replace(_alone(1.2, 1.5, 0), elsewhere=True, corpus="a", minutes={"a": 60.0})
+    second = "a second corpus, since these are not the texts of the paper (about 1.0 h of training)"
+    assert needs([one])[1:] == [second]
+    assert len(needs([dataclasses.replace(one, here=-1.2, low=-2.7, high=0.3)])) == 1  # differs
 
 
 def test_every_open_row_says_what_would_settle_it() -> None:
