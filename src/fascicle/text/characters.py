@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from string import ascii_lowercase, ascii_uppercase
 from types import MappingProxyType
 from typing import Final
 
@@ -146,16 +147,14 @@ def with_plain_characters(document: Document) -> Document:
     return document if text == document.text else replace(document, text=text)
 
 
-_CAPITAL: Final = re.compile(r"[A-Z]")
-_SMALL: Final = re.compile(r"[a-z]")
+_CAPITAL: Final = ascii_uppercase.encode()
+_SMALL: Final = ascii_lowercase.encode()
 _LETTERS: Final = 20  # of a text that lacks capitals: a shorter one may be a word or a name
 _RARE: Final = 200  # letters for each capital; a sentence of English has fewer
 _WORD: Final = re.compile(r"\b[A-Za-z][a-z]+")
 _TITLED: Final = 0.9  # share of words with a capital, at least; headlines leave small words without
 _WORDS: Final = 8  # of a text that can be in Title Case
-_CAPITALS: Final = MappingProxyType(
-    {ord(letter): letter.upper() for letter in "abcdefghijklmnopqrstuvwxyz"}
-)
+_CAPITALS: Final = MappingProxyType({ord(letter): letter.upper() for letter in ascii_lowercase})
 
 
 def with_capitals(document: Document) -> Document:
@@ -173,8 +172,9 @@ def with_capitals(document: Document) -> Document:
         letters.
     """
     text = document.text
-    small = len(_SMALL.findall(text))
-    if small < max(_LETTERS, _RARE * len(_CAPITAL.findall(text))) and not _is_titled(text):
+    letters = text.encode("ascii", "ignore")
+    small, capitals = (len(letters) - len(letters.translate(None, of)) for of in (_SMALL, _CAPITAL))
+    if small < max(_LETTERS, _RARE * capitals) and not _is_titled(text):
         return document
     return replace(document, text=text.translate(_CAPITALS))
 

@@ -16,7 +16,7 @@ _LEAST_LETTERS: Final = 60
 _LEAST_WORDS: Final = 20
 _LEAST_DISTINCT: Final = 5  # small words; a table may repeat single letters
 _SHARE: Final = 0.2  # of all words, that are small words of the other language
-_LAST_LATIN: Final = "\u024f"  # of the block Latin Extended-B
+_NOT_LATIN: Final = re.compile(r"[^\x00-\u024f]")  # behind the block Latin Extended-B
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -33,7 +33,7 @@ def other_language(text: str, language: str) -> str:
     letters = sum(map(len, words))
     if letters < _LEAST_LETTERS:
         return ""
-    if 2 * sum(letter > _LAST_LATIN for word in words for letter in word) > letters:
+    if 2 * len(_NOT_LATIN.findall("".join(words))) > letters:
         return OTHER_LETTERS
     if len(words) < _LEAST_WORDS:
         return ""

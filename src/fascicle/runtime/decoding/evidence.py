@@ -298,25 +298,19 @@ def _around(text: str, span: Span) -> list[Span]:
     ends = [match.end() for match in _WORD.finditer(text, end, stop.start() if stop else last)][
         :_WORDS
     ]
+    whole_starts = [at for at in {start, *starts} if _is_border(text, at, at - 1)]
+    whole_ends = [at for at in {end, *ends} if _is_border(text, at - 1, at)]
     return [
-        (match, other)
-        for match in {start, *starts}
-        for other in {end, *ends}
-        if (match, other) != span and _is_whole(text, match, other)
+        (first, last)
+        for first in whole_starts
+        for last in whole_ends
+        if (first, last) != span and not text.endswith("'s", first, last)  # a possessive
     ]
 
 
-def _is_whole(text: str, start: int, end: int) -> bool:
-    """True if a range begins and ends with a letter or digit, in no word and with no possessive."""
-    inside, beside = (
-        text[start] + text[end - 1],
-        text[max(0, start - 1) : start] + text[end : end + 1],
-    )
-    return (
-        inside.isalnum()
-        and not any(map(str.isalnum, beside))
-        and not text.endswith("'s", start, end)
-    )
+def _is_border(text: str, inside: int, beside: int) -> bool:
+    """True if a letter or digit is at the first place, and none at the one beside it."""
+    return text[inside].isalnum() and not (0 <= beside < len(text) and text[beside].isalnum())
 
 
 def _widen(evidence: Text, types: Mapping[str, str]) -> list[Mention]:

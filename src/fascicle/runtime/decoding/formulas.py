@@ -10,7 +10,7 @@ in ``assets/lexicon/chemistry.toml``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -49,8 +49,8 @@ class _Patterns(NamedTuple):
 @cache
 def _patterns() -> _Patterns:
     chemistry = lexicon("chemistry")
-    symbols = either((*chemistry["groups"], *chemistry["metals"], *chemistry["others"]))
-    metals, reagents = either(chemistry["metals"]), either(chemistry["reagents"])
+    symbols = _by_letter((*chemistry["groups"], *chemistry["metals"], *chemistry["others"]))
+    metals, reagents = either(chemistry["metals"]), _by_letter(chemistry["reagents"])
     simple = "|".join(chemistry["simple"])
     unit = rf"(?:{symbols})(?:[2-9]|[1-9]\d)?"
     inner = rf"\((?:{unit}){{1,12}}\)\d{{0,2}}"
@@ -66,17 +66,25 @@ def _patterns() -> _Patterns:
     )
 
 
+def _by_letter(words: Iterable[str]) -> str:
+    """Returns the pattern of `either`, in which most words are ruled out by their first letter."""
+    groups: dict[str, list[str]] = {}
+    for word in words:
+        groups.setdefault(word[0], []).append(word[1:])
+    return "|".join(f"{re.escape(first)}(?:{either(rest)})" for first, rest in groups.items())
+
+
 def find_formulas(text: str) -> Iterator[Span]:
     """Yields the ranges of formulas, reagents and trade names in a text with plain characters, each
     of the kinds in order; none in an address or a path.
     """
-    addresses = PlacedSpans(match.span() for match in _ADDRESS.finditer(text))
     formulas = (m for m in _patterns().candidate.finditer(text) if _is_formula(m[0]))
     trade_names = (m for m in _TRADE_NAME.finditer(text) if m[0] in _trade_names())
     bracketed = (m for m in _BRACKETED.finditer(text) if _is_plain(m[0].translate(_BRACKETS)))
-    for match in (*formulas, *bracketed, *trade_names):
-        if not addresses.overlapping(match.span()):
-            yield match.span()
+    spans = [match.span() for match in (*formulas, *bracketed, *trade_names)]
+    if spans:  # addresses are sought last, as few texts have both
+        addresses = PlacedSpans(match.span() for match in _ADDRESS.finditer(text))
+        yield from (span for span in spans if not addresses.overlapping(span))
 
 
 @cache

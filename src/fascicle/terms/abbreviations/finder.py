@@ -177,9 +177,7 @@ def abbreviations_of(
 
 def _may_be_several(forms: Sequence[str]) -> bool:
     """True if the parts of a bracket may be a short form each."""
-    return 2 <= len(forms) <= _MOST_SEVERAL and all(
-        _CAPITALS.match(form) and can_be_short(form) for form in forms
-    )
+    return all(_CAPITALS.match(form) and can_be_short(form) for form in forms)
 
 
 class _Part:
@@ -223,7 +221,10 @@ class _Part:
         has no long form. Commas and slashes are also within one short form or before a remark, so
         that all parts must fit there.
         """
-        shorts = [self._trim(*span) for span in self._split(bracket.start + 1, bracket.end)]
+        parts = self._split(bracket.start + 1, bracket.end)
+        if not 2 <= len(parts) <= _MOST_SEVERAL:
+            return None
+        shorts = [self._trim(*span) for span in parts]
         forms = [self.text[slice(*short)] for short in shorts]
         spans = self._names_before(bracket, forms) if _may_be_several(forms) else None
         if spans is None:

@@ -18,6 +18,7 @@ _LONGEST_PART: Final = 3  # letters of a word that a short form has whole: QT
 _MOST_WORDS: Final = 3
 _WORD: Final = re.compile(r"[^\W_]+")
 _TOKEN: Final = re.compile(r"\S+")
+_COMPARISON: Final = re.compile("[<>=%±]")
 _LAST_WORD: Final = re.compile(r"[^\W\d_]{4,}$")
 _GREEK: Final = str.maketrans("αβγδεζηθικλμνοπρστυφχψω", "abgdezetiklmnoprstupcpo")
 _HAS_GREEK: Final = re.compile("[α-ω]")
@@ -41,6 +42,7 @@ _SYMBOLS: Final = (
     (re.compile("au"), re.compile("gold"), "g"),
     (re.compile("x$"), re.compile(r"ectom\w+$"), "e"),  # OVX of ovariectomized
 )
+_HAS_SYMBOL: Final = re.compile("[hkx]|na|fe|a[gu]")  # each symbol has one of these
 _NUMBER_WORDS: Final = (("2", "two"), ("3", "three"), ("4", "four"))
 _ROMAN: Final = MappingProxyType(
     {
@@ -102,7 +104,7 @@ def can_be_short(form: str) -> bool:
     ):
         return False  # A + B
     letters = sum(map(str.isalpha, form))
-    if not letters or any(sign in form for sign in "<>=%±"):
+    if not letters or _COMPARISON.search(form):
         return False
     if form[0].isdigit() and (letters < 2 or len(words) > 1):
         return _DIMENSIONS.fullmatch(form) is not None
@@ -163,7 +165,7 @@ def _by_any_initials(short: str, words: str) -> int | None:
         initials = (
             match[0] if 1 < len(match[0]) <= _LONGEST_PART and match[0] in short else match[0][0]
         )
-        if not Counter(initials) - Counter(missing):
+        if initials in missing or not Counter(initials) - Counter(missing):
             for letter in initials:
                 missing.remove(letter)
             if not missing:
@@ -175,21 +177,23 @@ def _by_any_initials(short: str, words: str) -> int | None:
 
 def _spellings(short: str, words: str) -> Iterator[str]:
     """Yields other spellings of a short form."""
-    greek = _GREEK_NAMES.sub(lambda name: name[0][0], short)
-    if greek != short and len(greek) > 1:
-        yield greek
+    if len(short) > 4:  # letters of the shortest name
+        greek = _GREEK_NAMES.sub(lambda name: name[0][0], short)
+        if greek != short and len(greek) > 1:
+            yield greek
     for sign, word in _SIGNS:
         if short[-1] == sign and word in words:
             yield short[:-1] + word[0]
-    for symbol, expansion, letters in _SYMBOLS:
+    for symbol, expansion, letters in _SYMBOLS if _HAS_SYMBOL.search(short) else ():
         if (plain := symbol.sub(letters, short, count=1)) != short and expansion.search(words):
             yield plain
     for digit, word in _NUMBER_WORDS:
         if short[0] == digit and word in words:
             yield word[0] + short[1:]
-    if len(rest := _SUBSCRIPT.sub("", short)) > 1 and rest != short:
+    if short[-1] == ")" and len(rest := _SUBSCRIPT.sub("", short)) > 1 and rest != short:
         yield rest
-    yield from _numbers(short, words)
+    if short[-1].isdecimal():
+        yield from _numbers(short, words)
 
 
 def _numbers(short: str, words: str) -> Iterator[str]:
