@@ -12,7 +12,7 @@ become histograms: gold spans, other spans, thresholds, one panel for each run a
 and 3).
 
 Writes ``results/binder_analysis.json``, in which the runs that are not named stay, and
-``results/binder-densities/RUN.json`` for each run, which ``studies.plot`` draws.
+``results/binder-densities/RUN.json`` for each run.
 """
 
 from __future__ import annotations

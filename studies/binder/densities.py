@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fascicle.core.arrays import Floats, Ints
-from studies.binder.densities_picture import SCHEMA
 
 _SLACK = 1e-3  # of the range: how far rounding may carry a value beyond the edges
 
@@ -90,7 +89,5 @@ class Panel:
 
 
 def panels_as_dict(panels: Iterable[Panel]) -> dict[str, Any]:
-    """The content of a densities file, which ``studies.plot`` draws
-    (studies/docs/pictures.md).
-    """
-    return {"fascicle_densities": SCHEMA, "panels": [panel.as_dict() for panel in panels]}
+    """The content of a densities file, by type."""
+    return {"fascicle_densities": 1, "panels": [panel.as_dict() for panel in panels]}

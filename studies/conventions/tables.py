@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from studies.common import result
@@ -11,31 +11,6 @@ from studies.tables.grids import MISSING, markdown, with_interval
 
 _SHIPPED: Final = ("biomed-fast@1", "biomed@1", "biomed@2", "biomed-fast@2")
 _LABELS: Final = {"model": "without both", "huner": "HUNER", "misc": "GNormPlus, tmChem, SR4GN"}
-_GOALS: Final = {  # row of the decision: row of the seeds, if they have it, and the goal
-    "biored-test Gene": ("biored GeneOrGeneProduct", 86.0),
-    "nlm-gene-test Gene": ("nlm-gene Gene", 86.0),
-    "gnormplus-test Gene": ("gnormplus Gene", 79.0),
-    "drugprot Gene": ("drugprot Gene", 74.0),
-    "cellfinder Gene": ("cellfinder GeneProtein", 69.2),
-    "bc2gm-test Gene.bc2gm": ("", 76.0),
-    "ncbi-test Disease": ("ncbi-disease Disease", 85.5),
-    "bc5cdr-test Disease": ("bc5cdr Disease", 84.0),
-    "biored-test Disease": ("biored DiseaseOrPhenotypicFeature", 83.0),
-    "bc5cdr-test Chemical": ("bc5cdr Chemical", 91.5),
-    "drugprot Chemical": ("drugprot Chemical", 76.0),
-    "nlm-chem Chemical": ("nlm-chem Chemical", 67.0),
-    "linnaeus-test Species": ("linnaeus Species", 82.0),
-    "cellfinder Species": ("cellfinder Species", 80.0),
-    "biored-test Species": ("biored OrganismTaxon", 94.0),
-    "bioid-test CellLine": ("bioid CellLine", 68.0),
-    "jnlpba-test CellLine.jnlpba": ("", 58.0),
-    "jnlpba-test CellType": ("jnlpba cell_type", 70.0),
-    "cellfinder CellType": ("cellfinder CellType", 56.0),
-}
-_LINES: Final = ("biored-test CellLine", "cellfinder CellLine")
-_MORE_LINES: Final = 30.0  # points of the pooled rows, over the model before
-_SENTENCES: Final = ("aimed Gene", "bioinfer Gene", "exptm Gene")
-_MORE_SENTENCES: Final = 5.0  # points of their mean, over the model before
 _CORPORA: Final = {"bionlp": "BioNLP13CG, 600 abstracts", "craft": "CRAFT, 97 papers"}
 
 
@@ -80,100 +55,6 @@ def means() -> str:
     return markdown(
         ["model", f"strict F1 with its decision, mean over {len(shared)} rows of test"], body
     )
-
-
-def goals() -> str:
-    """F1 of what ships beside the goals of the plan, and gains over the model before, which had
-    no decision.
-    """
-    rows = {
-        name: result(f"decision-{name}").get("rows", {})
-        for name in ("biomed@1", "biomed@2", "biomed-fast@2")
-    }
-    seeds = result("six-seeds-decided").get("systems", {}).get("biomed@2", {})
-    if not all(rows.values()) or not seeds:
-        return MISSING
-    body = []
-    for name, (of_seeds, goal) in _GOALS.items():
-        fast = 100 * rows["biomed-fast@2"][name]["after"]["f1"]
-        own = (
-            [100 * _form(one["rows"][of_seeds])["strict"] for one in seeds.values()]
-            if of_seeds
-            else []
-        )
-        first = statistics.mean(own) if own else 100 * rows["biomed@2"][name]["after"]["f1"]
-        body.append([_said(name), f"{goal:g}", *(_against(value, goal) for value in (first, fast))])
-    kept = {
-        name: (rows["biomed@1"], "before") if name == "biomed@1" else (of, "after")
-        for name, of in rows.items()
-    }
-    lines = {
-        name: 100 * _pooled([of[row] for row in _LINES], when) for name, (of, when) in kept.items()
-    }
-    means = {
-        name: 100 * statistics.mean(of[row][when]["f1"] for row in _SENTENCES)
-        for name, (of, when) in kept.items()
-    }
-    for what, found, more in (
-        ("cell lines of BioRED and CellFinder, pooled", lines, _MORE_LINES),
-        ("genes of AIMed, BioInfer, Ex-PTM, mean", means, _MORE_SENTENCES),
-    ):
-        gains = [found[name] - found["biomed@1"] for name in ("biomed@2", "biomed-fast@2")]
-        body.append([what, f"{more:+g}", *(_against(gain, more, sign="+") for gain in gains)])
-    body += _costs()
-    return markdown(
-        ["strict F1 with the decision, test", "goal", "`biomed@2`", "`biomed-fast@2`"], body
-    )
-
-
-def _costs() -> list[list[str]]:
-    """Rows of speed beside the model before, at the batch size where it loses most, and of size
-    on disk.
-    """
-    models = result("six-dial").get("models", {})
-    if not {"biomed@1", "biomed@2", "biomed-fast@2"} <= models.keys():
-        return []
-    before, *shipped = (models[name] for name in ("biomed@1", "biomed@2", "biomed-fast@2"))
-    rates = [
-        min(
-            100 * (one["sentences_per_second"][size] / rate - 1)
-            for size, rate in before["sentences_per_second"].items()
-        )
-        for one in shipped
-    ]
-    sizes = [one["megabytes"] for one in shipped]
-    return [
-        [
-            "sentences a second less those of `biomed@1`, in per cent",
-            "-5",
-            *(_against(one, -5, sign="+") for one in rates),
-        ],
-        [
-            "MB, at most",
-            "18",
-            *(f"{one:.1f}" + ("" if one <= 18 else " (missed)") for one in sizes),
-        ],
-    ]
-
-
-def _said(name: str) -> str:
-    corpus, _, kind = name.partition(" ")
-    return f"{corpus.removesuffix('-test')}, {kind}"
-
-
-def _against(value: float, goal: float, *, sign: str = "") -> str:
-    """A number, marked where it is below its goal."""
-    return f"{value:{sign}.1f}" + ("" if value >= goal else " (missed)")
-
-
-def _pooled(rows: Iterable[Mapping[str, Any]], when: str) -> float:
-    """F1 over the mentions of several rows."""
-    gold = predicted = right = 0.0
-    for row in rows:
-        gold += row["mentions"]
-        predicted += row[when]["predicted"]
-        right += row[when]["precision"] * row[when]["predicted"]
-    return 2 * right / (gold + predicted)
 
 
 def foreign() -> str:

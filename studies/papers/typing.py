@@ -135,5 +135,4 @@ def _pictures() -> PaperRow:
         said=DRAWN,
         remark="Loss, principal components, violins and volcano are drawn for each corpus at hand.",
         table=PAGE,
-        commands=("studies.span_typer.pictures",),
     )

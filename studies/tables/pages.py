@@ -52,7 +52,6 @@ from studies.tables import front
 from studies.tables import runs as run_tables
 from studies.tables import serving as serve_tables
 from studies.tables import speed as speed_tables
-from studies.tables.best import best_recipes
 from studies.tables.costs import (
     head_cost,
     int8_heads,
@@ -139,18 +138,12 @@ def _binder(number: int) -> Callable[[], str]:
     return lambda: binder_tables.variants(_grid("binder"), number)
 
 
-# beside `first`; their plans have both corpora sentence by sentence
-BEST_OF = ("span-heads", "bundling")
 TABLES: Mapping[str, Callable[[], str]] = {
     "papers-claims": lambda: summary.claims(_papers()),
     "papers-counts": lambda: summary.counts(_papers()),
     "papers-open": lambda: ranking.ranking(_papers()),
     **{f"papers-{name}": functools.partial(_paper, name) for name in PAPERS},
     "front": decision_tables.largest,
-    "training": front.training,
-    "tried": front.tried,
-    "shipped": front.shipped,
-    "goals": front.goals,
     "fast": front.fast,
     "environment": front.environment,
     "head-cost": head_cost,
@@ -170,9 +163,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bundling-representations": _studies(bundling_study_tables.representations),
     "bundling-others": lambda: bundling_study_tables.others(
         _grid("bundling-studies"), _grid("binder")
-    ),
-    "best-recipes": lambda: best_recipes(
-        _grid("first"), [_grid(g) for g in BEST_OF], ("ncbi-disease", "bc5cdr")
     ),
     "best-8-bits": lambda: best_tables.table(RESULTS),
     **{
@@ -208,7 +198,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "conventions-arms": conventions_tables.arms,
     "conventions-foreign": conventions_tables.foreign,
     "conventions-means": conventions_tables.means,
-    "conventions-goals": conventions_tables.goals,
     "decision-names": decision_tables.names,
     "decision-cases": decision_tables.cases,
     "decision-careful": decision_tables.careful,
@@ -236,11 +225,11 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "pack-names": lambda: pack_tables.names(RESULTS),
     "linking": lambda: link_tables.figures(RESULTS),
     "linking-systems": lambda: link_tables.systems(RESULTS),
+    "linking-raw": lambda: link_tables.raw(RESULTS),
     "linking-tiers": lambda: link_tables.tiers(RESULTS),
     "linking-unseen": lambda: link_tables.unseen(RESULTS),
     "linking-errors": lambda: link_tables.errors(RESULTS),
     "linking-ablation": lambda: link_tables.ablation(RESULTS),
-    "linking-raw": lambda: link_tables.raw(RESULTS),
     "linking-dense": lambda: link_tables.dense(RESULTS),
     "decision-sentences": decision_tables.sentences,
     "concepts-names": concept_tables.names,
@@ -295,5 +284,4 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "binder-densities": lambda: binder_measured.densities(RESULTS),
     "binder-unseen": lambda: binder_measured.unseen(RESULTS),
     "binder-reworded": lambda: binder_measured.reworded(RESULTS),
-    "binder-goals": lambda: binder_tables.goals(_grid("binder"), _grid("distant")),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studies.binder.densities import Histogram, Panel, panels_as_dict
-from studies.plot import main
 
 VALUES = st.lists(st.floats(-2.0, 3.0, width=32), max_size=30)
 
@@ -45,16 +43,6 @@ def test_rounding_may_go_over_an_edge_and_nothing_else_may() -> None:
 def test_a_histogram_needs_bins(low: float, high: float, bins: int) -> None:
     with pytest.raises(ValueError, match="needs bins between two edges"):
         Histogram(low=low, high=high, bins=bins)
-
-
-def test_the_data_file_is_drawn(tmp_path: Path) -> None:
-    histogram = Histogram(low=0.0, high=2.0, bins=2)
-    histogram.add([0.5, 1.5])
-    (tmp_path / "d.json").write_text(
-        json.dumps(panels_as_dict([Panel(title="A", groups={"entity": histogram})]))
-    )
-    assert main(["densities", str(tmp_path / "d.json"), "-o", str(tmp_path / "d.svg")]) == 0
-    assert (tmp_path / "d.svg").stat().st_size > 0
 
 
 def test_the_data_file() -> None:

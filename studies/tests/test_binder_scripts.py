@@ -17,7 +17,6 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.experiments.grid import GridRun
 from studies import common
 from studies.binder import analysis
-from studies.binder.densities_picture import load_densities
 from studies.speed import int8_heads
 
 Maker = Callable[..., Recipe]
@@ -71,7 +70,6 @@ def test_the_analysis_of_a_run(
     made = json.loads(
         (tmp_path / "results" / "binder-densities" / "run.json").read_text(encoding="utf-8")
     )
-    assert load_densities(str(tmp_path / "results" / "binder-densities" / "run.json")).note == ""
     assert [panel["title"] for panel in made["panels"]] == ["run: Chemical", "run: Disease"]
     for panel, kind in zip(made["panels"], ("Chemical", "Disease"), strict=True):
         assert len(panel["edges"]) == 21

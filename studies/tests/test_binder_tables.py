@@ -80,7 +80,7 @@ def test_nothing_is_run(tmp_path: Path) -> None:
         made.distant(weak, rounds_grid(tmp_path)),
         made.noise(noise, grid),
     ]
-    texts += [made.goals(grid, weak), *(made.variants(grid, number) for number in (4, 5, 6))]
+    texts += [made.variants(grid, number) for number in (4, 5, 6)]
     parts = (
         measured.breakdown,
         measured.partly,
@@ -131,10 +131,6 @@ def test_weak_labels_are_compared_with_those_before(tmp_path: Path) -> None:
         store(weak, f"bc5cdr-softmax-s{seed}", [[5, 5, 5], [6, 4, 4]])
         store(weak, f"bc5cdr-binder-s{seed}", [[6, 4, 4], [7, 3, 3]])
     store(weak, "bc5cdr-binder-raw-s1", [[4, 6, 6], [5, 5, 5]])
-    micro = {"precision": 0.8, "recall": 0.5, "f1": 0.6}
-    write_json(
-        tmp_path / "results" / "distant.json", {"raw": {"test": {"micro": micro, "types": {}}}}
-    )
     found, before = (
         rows(made.distant(weak, rounds_grid(tmp_path))),
         "F1 less that of the labels before",
@@ -143,11 +139,6 @@ def test_weak_labels_are_compared_with_those_before(tmp_path: Path) -> None:
     assert (raw["F1"], binder["F1"]) == ("45.00", "65.00 ± 0.00")
     assert (raw[before], binder[before]) == ("", "+20.00 (+20.0 to +20.0)")
     assert binder["F1 less SEQ, each seed"] == "+10.00 (+10.0 to +10.0); +10.00 (+10.0 to +10.0)"
-    goals = rows(made.goals(main_grid(tmp_path), weak))
-    gains = {
-        row["goal"]: row["measured"] for row in goals if "less matching *as written*" in row["what"]
-    }
-    assert gains == {"none": "-15.00", "+8": "+5.00"}  # taught the same labels, and others
 
 
 def test_rounds_of_self_training_beside_the_first_stage(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from fascicle.core.document import Document, Mention
 from fascicle.training.experiments.grid import read_grid
 from studies.common import GRIDS
 from studies.labels.rows import Row, facts, row_scores, table
-from studies.labels.sample import sample
 
 ROW = Row(corpus="x", files={}, label="GENE", type="Gene")
 
@@ -21,14 +20,6 @@ def test_the_plan_has_four_arms_of_the_same_texts() -> None:
     found = {(run.recipe.parts["weak"].soft or False, run.recipe.model.head.scheme) for run in runs}
     assert found == {(soft, scheme) for soft in (True, False) for scheme in ("BIO", "IO")}
     assert len({run.recipe.parts["weak"].weak_labels for run in runs}) == 1
-
-
-def test_a_sample_depends_on_ids_alone() -> None:
-    documents = [Document(id=f"d{n}", text="x" * (10 + n % 3)) for n in range(50)]
-    found = sample(documents, characters=120, longest=11)
-    assert found == sample(documents[::-1], characters=120, longest=11)
-    assert 100 < sum(len(document.text) for document in found) <= 120
-    assert {len(document.text) for document in found} == {10, 11}
 
 
 def pair(

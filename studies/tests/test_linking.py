@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 from tests.support.linking import build_index, build_pack, corpus, document
 
-from fascicle.core.mention import Link, Mention
 from fascicle.evaluation.link_report import LinkSystem
 from fascicle.evaluation.link_scores import LinkCase
 from fascicle.linking.index import NameIndex
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.tasks.link_cases import Reference
-from studies.linking import measure, raw, rivals, tables
+from studies.linking import measure, rivals, tables
 
 
 @pytest.fixture(scope="module")
@@ -74,34 +73,6 @@ def test_rivals_are_asked_for_long_forms_and_ranked(
         (frozenset({"MESH:D3"}), True)
     ]
     assert asked == [("ataxia telangiectasia", ("NCBITaxon:10090", "NCBITaxon:9606"))]
-
-
-def test_the_least_strength_is_that_of_the_best_concepts() -> None:
-    def said(score: float, curie: str) -> Mention:
-        return Mention(
-            ((0, 2),), "Disease", score=score, links=(Link(id="", curie=curie, score=0.5),)
-        )
-
-    gold = Reference(
-        documents=[
-            document(
-                "AT and breast cancer",
-                ("AT", "Disease", "MESH:D3"),
-                ("breast", "Disease", "MESH:D1"),
-            )
-        ]
-    )
-    found = {
-        "1": [
-            said(0.9, "MESH:D3"),
-            said(0.6, "MESH:D1"),
-            said(0.5, "MESH:D9"),
-            said(0.1, "MESH:D1"),
-        ],
-        "2": [],
-    }
-    assert raw.chosen(gold, found) == pytest.approx(0.26)
-    assert [one.score for one in raw.kept(found, 0.26)["1"]] == [0.9, 0.6]
 
 
 def test_tables_are_written(tmp_path: Path, opened: tuple[Pack, NameIndex]) -> None:
