@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from studies.common import result
-from studies.concepts.misses import LACKING, WRONG
 from studies.concepts.worth import SURE
 from studies.tables.grids import MISSING, markdown
 
@@ -59,6 +58,19 @@ _BARS: Final[Mapping[str, float]] = MappingProxyType(
 )
 _OF_GOLD: Final = MappingProxyType({"Chemical": "MESH", "Disease": "MESH", "Gene": "NCBIGene"})
 _RIGHT, _MANY, _ERROR, _ERROR_OF_PASSAGES = 95, 500, 4, 6
+_LACKING: Final = (
+    "not in the pack",
+    "no mention found",
+    "mention without a concept",
+    "mention with another concept",
+)
+_WRONG: Final = (
+    "gold has no mention there",
+    "gold has no concept there",
+    "the gene of another species",
+    "other ends",
+    "another concept",
+)
 _BESIDE: Final = ("biomed-fast", "gold", "pack", "gilda")
 _SHORTS: Final = ("pairs", "short linked", "faults", "contrary", "long loses", "forms differ")
 _VERDICTS: Final = ("right", "namesake", "same name", "wrong", "none")
@@ -203,15 +215,15 @@ def misses() -> str:
     body = []
     for key, kinds in result("concepts-misses").get("rows", {}).items():
         corpus, kind = key.split(" ")
-        counts = [kinds["lacking"].get(name, 0) for name in LACKING] + [
-            kinds["wrong"].get(name, 0) for name in WRONG
+        counts = [kinds["lacking"].get(name, 0) for name in _LACKING] + [
+            kinds["wrong"].get(name, 0) for name in _WRONG
         ]
         body.append([_NAMES[corpus], kind, *(f"{count:,}" for count in counts)])
     head = [
         "corpus",
         "type",
-        *(f"lacks: {name}" for name in LACKING),
-        *(f"wrong: {name}" for name in WRONG),
+        *(f"lacks: {name}" for name in _LACKING),
+        *(f"wrong: {name}" for name in _WRONG),
     ]
     return markdown(head, body) if body else MISSING
 

@@ -491,7 +491,6 @@ def _told() -> list[PaperRow]:
             "(modifiers, genitives, errors of annotation) were not assigned.",
             needs="a reader who gives each of these predictions its kind",
             table=f"{PAGE}#partly-correct-predictions-tables-8-and-9",
-            commands=("studies.binder.analysis",),
             results=("binder_analysis.json",),
         ),
         _licensed("Table 10, CoNLL03", "conll2003"),
@@ -556,7 +555,6 @@ def _similarities() -> PaperRow:
         said=DRAWN,
         remark="Of conll04, in place of ACE2005: gold spans, thresholds and other spans.",
         table=f"{PAGE}#thresholds-figures-2-and-3",
-        commands=("studies.binder.analysis",),
         results=("binder-densities.tar.xz",),
     )
 

@@ -6,16 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.support.grids import grid_text
 
-from fascicle.core.document import GOLD, Document, Mention
 from fascicle.training.experiments.grid import Grid, read_grid
 from fascicle.training.experiments.hashes import recipe_hash
 from fascicle.training.experiments.results import write_result
 from studies.parts.cells import beside, cells_of, main, table
-from studies.parts.vote import cells
 from studies.tables.grids import dev_table, rows_of
 
 
@@ -98,37 +94,3 @@ def test_systems_of_several_grids_are_compared_on_the_cells_of_both(grid: Grid) 
 
 def found_in(grid: Grid) -> dict[str, dict[str, float]]:
     return {row.system: cells_of(row) for row in rows_of(grid, grid.results)}
-
-
-SAID = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("XY")), unique=True, max_size=4)
-
-
-@given(st.lists(st.tuples(st.sampled_from("ab"), SAID, SAID, SAID, SAID), min_size=1, max_size=4))
-def test_a_vote_keeps_what_two_of_three_found_and_is_judged_by_cell(
-    cases: list[tuple[str, Any, Any, Any, Any]],
-) -> None:
-    annotates = {"a": ["X"], "b": ["X", "Y"]}
-    dev, members = [], {name: dict[str, tuple[Mention, ...]]() for name in "opq"}
-    counts: dict[str, list[int]] = {}
-    for number, (part, gold, *three) in enumerate(cases):
-        key = f"{part}/{number}"
-        gold = [one for one in gold if one[1] in annotates[part]]
-        dev.append(Document(id=key, text="abcd", mentions=mentions(gold, GOLD)))
-        for name, found in zip("opq", three, strict=True):
-            members[name][key] = mentions(found, "model")
-        for at in range(4):
-            for kind in annotates[part]:
-                kept = sum((at, kind) in found for found in three) >= 2
-                cell = counts.setdefault(f"{part}/{kind}", [0, 0])
-                cell[0] += 2 * (kept and (at, kind) in gold)
-                cell[1] += kept + ((at, kind) in gold)
-    support = {f"{one.id[0]}/{m.type}" for one in dev for m in one.mentions}
-    told = cells(members, dev, annotates)["systems"]
-    assert told["vote"]["f1"] == {
-        cell: pytest.approx(counts[cell][0] / counts[cell][1]) for cell in support
-    }
-    assert told.keys() == {"vote", "o", "p", "q"}
-
-
-def mentions(found: list[tuple[int, str]], source: str) -> tuple[Mention, ...]:
-    return tuple(Mention(((at, at + 1),), kind, source=source) for at, kind in sorted(found))
