@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -134,24 +134,39 @@ def judge_name(surface: str) -> _NameJudgement:
         case = symbol = CasePolicy.initial
     elif rank is not None and not inner and len(bare) > _SHORT:
         case = CasePolicy.initial
-    return _NameJudgement(
-        case, symbol, tuple(_probability(bare, rank, style) for style in NameStyle)
-    )
+    kind = _Letters(len(bare), is_number=bare.isdigit(), are_letters=bare.isalpha())
+    return _NameJudgement(case, symbol, _probabilities(kind, rank))
 
 
-def _probability(bare: str, rank: int | None, style: NameStyle) -> float:
+class _Letters(NamedTuple):
+    """What the probability of a name depends on: how many letters and digits it has, whether all
+    are digits, and whether all are letters.
+    """
+
+    length: int
+    is_number: bool
+    are_letters: bool
+
+
+@lru_cache(maxsize=1 << 12)
+def _probabilities(letters: _Letters, rank: int | None) -> tuple[float, ...]:
+    return tuple(_probability(letters, rank, style) for style in NameStyle)
+
+
+def _probability(letters: _Letters, rank: int | None, style: NameStyle) -> float:
     """Returns the probability that a name of this style is meant, by its characters and its rank
     as common word.
     """
-    probability = _BY_LENGTH[len(bare)] if len(bare) < len(_BY_LENGTH) else _LONG
+    count = letters.length
+    probability = _BY_LENGTH[count] if count < len(_BY_LENGTH) else _LONG
     if style is NameStyle.own:
         return max(probability, _OWN)
-    if bare.isdigit():
+    if letters.is_number:
         return min(probability, _NUMBER)
-    if len(bare) == _PAIR:
+    if count == _PAIR:
         probability = _PAIRS[style]
     if rank is not None:
         probability *= _VERY if rank <= _VERY_COMMON[style] else _COMMON[style]
-    if style is NameStyle.aliases and len(bare) <= _SHORT and bare.isalpha():
+    if style is NameStyle.aliases and count <= _SHORT and letters.are_letters:
         probability *= _SHORT_ALIAS
     return probability
