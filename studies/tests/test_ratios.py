@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fascicle.formats import read
-from studies.speed import _ratio_peers, ratios
+from studies.speed import _ratio_peers, ratios, since
 
 OLD = (
     b"<MedlineCitationSet><MedlineCitation Status='MEDLINE'><PMID>1</PMID><Article><ArticleTitle>Warts"
@@ -64,3 +64,19 @@ def test_citations_are_written_as_pubmed_distributes_them(tmp_path: Path) -> Non
     assert content.startswith(b"<PubmedArticleSet><PubmedArticle><MedlineCitation Status")
     (document,) = read(new, format="medline")
     assert (document.id, document.text) == ("1", "Warts")
+
+
+def test_a_build_is_measured_beside_the_one_before(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Build(Side):
+        def __init__(self, module: str, arguments: object, environment: dict[str, str]) -> None:
+            self.is_before = environment["PYTHONPATH"] == str(tmp_path / "src")
+
+        def ask(self, job: str) -> dict[str, Any]:
+            return {"value": 4.0 if self.is_before else 3.0}
+
+    monkeypatch.setattr(since, "Worker", Build)
+    ((job, row),) = since.measure(tmp_path, tmp_path, ["abbreviations"], 2)
+    assert (job, row["before"], row["now"]) == ("abbreviations", 4, 3)
+    assert row["ratio"] == [0.75, 0.75, 0.75]
