@@ -254,6 +254,26 @@ def test_a_document_that_failed_is_said_and_loaded_again(open_shelf: Opened) -> 
     until(page, "document.querySelector('#sheet').textContent.startsWith('Aspirin in trial 206x')")
 
 
+def test_nothing_is_exported_where_a_document_could_not_be_fetched(open_shelf: Opened) -> None:
+    page = resumed(open_shelf(curator="Ada", fails="Failed to load resource"))
+    saves: list[str] = []
+    page.on("download", lambda got: saves.append(got.suggested_filename))
+    page.fill("#find", "paper 20")
+    until(page, "document.querySelector('.documents summary').textContent === '10 documents'")
+    page.locator("#sheet").click()  # the keys leave the field
+    page.route("**/v1/curation/document?id=paper+207*", lambda route: route.abort())
+    press(page, "e")
+    page.click("#export-save")
+    page.wait_for_selector("dialog .loss .bad")
+    assert "“paper 207” could not be fetched" in page.inner_text("dialog .loss")
+    page.unroute("**/v1/curation/document?id=paper+207*")
+    with page.expect_download() as got:
+        page.click("#export-save")
+    (lines,) = [Path(got.value.path()).read_text(encoding="utf-8").splitlines()]
+    assert sum('"text":"Aspirin in trial 20' in line for line in lines) == 10
+    assert len(saves) == 1
+
+
 def test_documents_that_were_opened_here_are_found_too(open_shelf: Opened) -> None:
     page = open_shelf()
     load(page, *map(paper, range(3)))

@@ -1,7 +1,7 @@
 /** Documents as files, and mentions on the clipboard. */
 
 import { button, counted, dialog, download, el, safeCell, say } from "./dom.js";
-import { readingOf } from "./reading.js";
+import { readingOf, titleOf } from "./reading.js";
 import { service } from "./service.js";
 
 /** @typedef {import("./reading.js").Shown} Shown */
@@ -50,8 +50,9 @@ export async function exporting(store, curator) {
   async function write(kind) {
     save.disabled = true;
     try {
-      if (which.value === "all") for (const entry of store.documents) await curator.load(entry);
-      const documents = chosen(store, which.value === "all", shown.checked);
+      const entries = which.value === "all" ? store.documents : [store.documents[store.current]];
+      for (const entry of entries) await fetched(entry, curator);
+      const documents = chosen(store, entries, shown.checked);
       const { blob, lost, name } = await service.write(kind, documents);
       download(name || "documents", blob);
       tell(said, documents.length, lost);
@@ -119,9 +120,14 @@ function state(documents, total) {
 const select = (id, options) =>
   el("select", { id }, ...options.map(([value, title]) => el("option", { value, text: title })));
 
-/** Documents with the mentions that are asked for. @param {any} store @param {boolean} all @param {boolean} filtered */
-function chosen(store, all, filtered) {
-  const entries = all ? store.documents : [store.documents[store.current]];
+/** Fetches a document that is not here; without its text it is not saved. @param {any} entry @param {import("./curator.js").Curator} curator */
+async function fetched(entry, curator) {
+  await curator.load(entry);
+  if (entry.away) throw new Error(`“${titleOf(entry)}” could not be fetched, so nothing was saved: ${entry.failed}`);
+}
+
+/** Documents with the mentions that are asked for. @param {any} store @param {any[]} entries @param {boolean} filtered */
+function chosen(store, entries, filtered) {
   return entries
     .filter((entry) => entry.status === "done")
     .map((entry) => {
