@@ -294,11 +294,7 @@ def _taggers() -> list[PaperRow]:
             "teaches itself; F1 of the "
             f"tagger goes from {scored} in two rounds, which is within chance.",
             table=f"{PAGE}#models-taught-from-these-labels",
-            commands=(
-                "studies/grids/distant.toml",
-                "studies/grids/self-training.toml",
-                "studies.binder.self_training",
-            ),
+            commands=("studies/grids/distant.toml", "studies/grids/self-training.toml"),
             results=("self-training.tar.xz", "distant.tar.xz"),
         ),
     ]

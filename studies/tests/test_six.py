@@ -239,9 +239,6 @@ def test_what_ships_stands_beside_what_shipped_before(monkeypatch: pytest.Monkey
 
 
 def test_the_price_of_generality_is_that_of_the_rows_of_a_corpus(tmp_path: Path) -> None:
-    assert [row.name for row in alone.rows_of({"jnlpba": {}}, ("Gene", "Disease"))] == [
-        "jnlpba protein"
-    ]
     assert alone.table(tmp_path) == "not run"
     micro = {"alone": {"micro": {"f1": 0.5}}, "shipped": {"micro": {"f1": 0.375}}}
     less = {
