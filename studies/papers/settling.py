@@ -42,7 +42,7 @@ SECOND: Final = "a second corpus, since these are not the texts of the paper"
 HOURS: Final = re.compile(r"\((?:about|at most) ([\d,.]+) h of training\)")
 TEXTLESS: Final = ("quartiles of", "corpora here, and")  # doubts of numbers that no texts narrow
 NO_SPLIT: Final = "the split of the paper, which it does not state"
-LABELS: Final = "the labels of the paper, which are not public"
+LABELS: Final = "the labels of the paper, which are not at hand"
 # part of a doubt -> what takes it away
 REMEDIES: Final[Mapping[str, str]] = {
     "on a GPU and one on a CPU": MACHINE,

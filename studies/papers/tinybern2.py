@@ -95,7 +95,7 @@ def tinybern2() -> list[PaperRow]:
             what="Table 1, the weakly labelled text",
             said=NOT_AT_HAND,
             remark="A teacher of our own labels raw text instead.",
-            needs="the labels of BERN2 on PubMed, which are not public",
+            needs="the labels of BERN2 on PubMed, version 1.0 of February 2022, which its page offered",
             table="small-models.md#teachers",
             commands=("studies/grids/teachers.toml", "recipes/papers/tinybern2-teacher.toml"),
             results=("teachers.tar.xz",),
