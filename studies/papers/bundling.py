@@ -34,6 +34,7 @@ from studies.tables.grids import Row
 PAGE: Final = "bundling-tables.md"
 GRID: Final = ("studies/grids/bundling.toml",)
 STUDIES: Final = ("studies/grids/bundling-studies.toml",)
+KEPT: Final = "figures"  # a grid whose runs keep the counts of dev
 NAMED: Final = {
     "conllpp": "CoNLL++",
     "conll04": "CoNLL04",
@@ -535,7 +536,7 @@ def _study(
     """On dev: one row of the studies less another; each is a system, with its head, and a
     variant. Runs that kept the counts of dev come first, all of whose seeds are done.
     """
-    kept = [rows("figures").get((corpus, *one)) for one in (first, second)]
+    kept = [rows(KEPT).get((corpus, *one)) for one in (first, second)]
     if all(row and len(row.found) == len(row.runs) for row in kept):
         return less(
             what, paper, first=kept[0], second=kept[1], drawn=drawn, elsewhere=corpus == "conll04"
@@ -551,11 +552,24 @@ def _study(
     )
 
 
+def _figure(what: str, found: Sequence[Compared], remark: str) -> PaperRow:
+    """A row of a figure on dev, and where its numbers stand."""
+    kept = any(one.interval for one in found)
+    return PaperRow(
+        what=what,
+        found=tuple(found),
+        remark=remark,
+        table=f"{PAGE}#{'dev-with-intervals' if kept else 'the-papers-studies-on-dev'}",
+        commands=(*STUDIES, f"studies/grids/{KEPT}.toml") if kept else STUDIES,
+        results=("bundling-studies.tar.xz", f"{KEPT}.tar.xz")[: 1 + kept],
+    )
+
+
 def _weights() -> list[PaperRow]:
     return [
-        PaperRow(
-            what=f"Figure 5, the loss weight: {model}",
-            found=tuple(
+        _figure(
+            f"Figure 5, the loss weight: {model}",
+            [
                 one
                 for corpus in ("conll04", "scierc")
                 for one in _study(
@@ -565,13 +579,9 @@ def _weights() -> list[PaperRow]:
                     (f"bundle:{head}", ""),
                     corpus,
                 )
-            ),
-            remark="F1 on dev; the figure has nine weights, of which five were run, and two "
-            "stand here; conll04 is not "
-            "in it.",
-            table=f"{PAGE}#the-papers-studies-on-dev",
-            commands=STUDIES,
-            results=("bundling-studies.tar.xz",),
+            ],
+            "F1 on dev; the figure has nine weights, of which five were run, and two "
+            "stand here; conll04 is not in it.",
         )
         for model, head in (("BL-SpanNER", "span"), ("BL-SeqNER", "softmax"))
     ]
@@ -610,14 +620,7 @@ def _taggers() -> list[PaperRow]:
         ),
     )
     return [
-        PaperRow(
-            what=f"Figure 6, softmax or CRF, {what}",
-            found=tuple(compared),
-            remark=remark,
-            table=f"{PAGE}#the-papers-studies-on-dev",
-            commands=STUDIES,
-            results=("bundling-studies.tar.xz",),
-        )
+        _figure(f"Figure 6, softmax or CRF, {what}", compared, remark)
         for what, compared, remark in parts
     ]
 
@@ -638,14 +641,7 @@ def _vectors() -> list[PaperRow]:
         "SpanNER, boundary less pooling", -1, (alone[0], "boundary"), (alone[1], "pooling")
     )
     return [
-        PaperRow(
-            what=what,
-            found=tuple(found),
-            remark=remark,
-            table=f"{PAGE}#the-papers-studies-on-dev",
-            commands=STUDIES,
-            results=("bundling-studies.tar.xz",),
-        )
+        _figure(what, found, remark)
         for what, found, remark in (
             (
                 "Figure 7, the hybrid vector of a span",

@@ -4,9 +4,11 @@ forgotten.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -274,3 +276,19 @@ def test_a_run_that_serves_two_comparisons_costs_once() -> None:
         Compared(what="x less y", paper=1, here=1, minutes=runs) for runs in (shared, own)
     )
     assert PaperRow(what="Table 1", found=found, remark="None.").cost() == "22 min of training"
+
+
+@pytest.mark.parametrize(("done", "kept"), [((1, 2, 3), True), ((1, 2), False), ((), False)])
+def test_runs_that_kept_dev_count_when_all_of_their_seeds_are_done(
+    monkeypatch: pytest.MonkeyPatch, done: tuple[int, ...], kept: bool
+) -> None:
+    bundling = importlib.import_module("studies.papers.bundling")  # hidden by its function
+    whole, part = (
+        SimpleNamespace(runs=(1, 2, 3), found=dict.fromkeys(seeds, "stored"))
+        for seeds in ((1, 2, 3), done)
+    )
+    first, second = ("spanner", "boundary"), ("spanner", "pooling")
+    table = {("conll04", *first): whole, ("conll04", *second): part}
+    monkeypatch.setattr(bundling, "rows", lambda name: table if name == "figures" else {})
+    monkeypatch.setattr(bundling, "less", lambda *_, **more: [more["first"], more["second"]])
+    assert bundling._study("a", -1, first, second) == ([whole, part] if kept else [])
