@@ -82,41 +82,6 @@ def speed(results: Path) -> str:
     return markdown(head, rows)
 
 
-def in_words(results: Path) -> str:
-    """What each measured row means, a sentence for each, of the mean over seeds."""
-    lines = []
-    for corpus in CORPORA:
-        typed = _typed(results / "span-typer", corpus)
-        if not typed:
-            continue
-        test, published = typed[0]["test"], typed[0]["published"]
-        accuracy = statistics.mean(value["test"]["typing"]["accuracy"] for value in typed)
-        right, string, usual = (
-            round(100 * share)
-            for share in (accuracy, test["lookup_accuracy"], test["majority_accuracy"])
-        )
-        line = (
-            f"- **{corpus}**: of 100 given mentions {right} get the right type; looking up "
-            f"the string gets {string} of"
-        )
-        line += f" them right, always saying the most frequent type {usual}"
-        if published:
-            line += f"; the paper's {published[1]:.2f} stands for {published[0]:.0f} of 100"
-        if torn := test["typing"].get("discontinuous"):
-            line += (
-                f". Of its {torn} discontinuous mentions "
-                f"{test['typing']['discontinuous_right']} are right in each part"
-            )
-        found = _read(results / "span-typer" / f"{corpus}-found-s1.json")
-        if found:
-            line += (
-                ". Asked to find mentions too, it reaches "
-                f"{100 * found['test']['found']['micro']['f1']:.0f} F1"
-            )
-        lines.append(f"{line}.")
-    return "\n".join(lines) or NOT_RUN
-
-
 def pictures(docs: Path) -> str:
     """Links to the sheets that were drawn."""
     drawn = [corpus for corpus in CORPORA if (docs / "span-typer" / f"{corpus}.png").is_file()]

@@ -47,7 +47,7 @@ from studies.pretraining import record as pretraining
 from studies.relations import tables as relation_tables
 from studies.six import alone as six_alone
 from studies.six import tables as six_tables
-from studies.span_typer.tables import in_words, pictures, span_typer, speed
+from studies.span_typer.tables import pictures, span_typer, speed
 from studies.tables import front
 from studies.tables import runs as run_tables
 from studies.tables import serving as serve_tables
@@ -252,7 +252,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "span-typer": lambda: span_typer(RESULTS),
     "span-typer-speed": lambda: speed(RESULTS),
     "span-typer-pictures": lambda: pictures(HERE / "docs"),
-    "span-typer-words": lambda: in_words(RESULTS),
     "runs": lambda: run_tables.measured(RESULTS),
     "runs-cost": lambda: run_tables.costs(RESULTS),
     "serving": lambda: serve_tables.measured(RESULTS),
