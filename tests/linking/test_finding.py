@@ -27,6 +27,8 @@ NAMES = {
     "NCBIGene:3": ("Gene", ["SERA", "HARD", "RENIN", "Was"]),
     "NCBIGene:4": ("Gene", ["renin", "CARS"]),
     "MESH:D5": ("Disease", ["DIABETES"]),
+    "MESH:D6": ("Disease", ["CAP", "AEDS"]),
+    "NCBIGene:5": ("Gene", ["CAP"]),
 }
 RECORDS = {
     "all": [
@@ -122,6 +124,23 @@ def test_equal_keys_find_the_terms_of_the_type(
 def test_a_word_is_no_symbol_with_its_key(finder: Finder, given: str, names: list[str]) -> None:
     found = finder.find([given], ["Gene"])
     assert [name for _, _, name, _ in told(finder, found)] == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "names"),
+    [
+        ("CaP", "Disease", []),
+        ("CaP", "Gene", ["CAP"]),
+        ("cap", "Disease", ["CAP"]),
+        ("CAPs", "Disease", ["CAP"]),
+        ("AEDs", "Disease", []),
+        ("AEDS", "Disease", ["AEDS"]),
+    ],
+)
+def test_a_short_form_in_small_and_capital_letters_is_no_other_one(
+    finder: Finder, words: str, kind: str, names: list[str]
+) -> None:
+    assert [name for _, _, name, _ in told(finder, finder.find([words], [kind]))] == names
 
 
 def test_a_word_in_capitals_is_a_word(finder: Finder) -> None:

@@ -157,6 +157,46 @@ def test_drugs_of_the_last_years_have_a_concept(
     assert answer(f"She was given {name} for weeks.", name, "Chemical") == curie
 
 
+# Short forms of MeSH in capitals: TPA is a phorbol ester, CAP pneumonia, and AEDS a syndrome; tPA is
+# plasminogen activator, CaP cancer of the prostate, and AEDs are drugs.
+@SHIPPED
+@pytest.mark.parametrize(
+    ("text", "name", "kind", "curie"),
+    [
+        ("He received intravenous tPA early.", "tPA", "Chemical", ""),
+        ("Cells were stimulated with TPA.", "TPA", "Chemical", "MESH:D013755"),
+        ("He received intravenous tPA early.", "tPA", "Gene", "NCBIGene:5327"),
+        ("Men with CaP were treated with docetaxel.", "CaP", "Disease", ""),
+        ("MEN WITH CAP WERE TREATED.", "CAP", "Disease", "MESH:D000098968"),
+        ("Two AEDs were given.", "AEDs", "Disease", ""),
+        ("men had copd.", "copd", "Disease", "MESH:D029424"),
+    ],
+)
+def test_a_short_form_is_not_one_in_another_case(
+    found: LinkerWithPacks, text: str, name: str, kind: str, curie: str
+) -> None:
+    assert answer(text, name, kind) == curie
+
+
+# NCBI Taxonomy: Pseudomonas syringae is 317, Fusarium oxysporum 5507; the pack has no pathovar.
+@SHIPPED
+@pytest.mark.parametrize(
+    ("name", "curie"),
+    [
+        ("Pseudomonas syringae pv. tomato", "NCBITaxon:317"),
+        ("Pseudomonas syringae pv tomato DC3000", "NCBITaxon:317"),
+        ("P. syringae pathovar tomato", "NCBITaxon:317"),
+        ("Fusarium oxysporum f. sp. melonis", "NCBITaxon:5507"),
+        ("Fusarium oxysporum f.sp. melonis", "NCBITaxon:5507"),
+        ("Nonesuchia nulla pv. tomato", ""),
+    ],
+)
+def test_a_pathovar_is_its_species_and_not_its_host(
+    found: LinkerWithPacks, name: str, curie: str
+) -> None:
+    assert answer(f"The leaves had {name} on them.", name, "Species") == curie
+
+
 # The heading of MeSH that has the name as a term, not the one that mappings of MONDO name.
 @SHIPPED
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from fascicle.linking.candidates import (
 )
 from fascicle.linking.index import NameIndex, type_bit
 from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
-from fascicle.terms.keys.characters import CasePolicy, case_fits, is_inflected
+from fascicle.terms.keys.characters import CasePolicy, case_fits, is_inflected, mixed_case_fits
 from fascicle.terms.keys.key import KeyReader, key
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.pack import Pack
@@ -45,6 +46,8 @@ _GREEK: Final = frozenset(
         "omega",
     ]
 )
+# types of symbols, which have other cases in other species, and of short forms of atlases: SNr
+_SYMBOLS: Final = frozenset(["Anatomy", *chain(*FAMILY_TYPES.items())])
 _OPPOSED: Final = frozenset(["hyper", "hypo", "non", "anti", "pre", "post", "pro"])
 _Lookup = tuple[str, str]  # string, or its key, and type
 _Rows = tuple[tuple[int, float], ...]  # of keys or terms, with how similar they are
@@ -95,7 +98,7 @@ class Finder:
         keys = self.reader(surfaces)
         rows = self.pack.active.keys.find(keys)
         matches, names = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
-        plausible = self._plausible(surfaces, matches, names)
+        plausible = self._plausible(surfaces, types, matches, names)
         return FoundTerms._make(column[plausible] for column in matches)
 
     def find_families(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
@@ -181,13 +184,17 @@ class Finder:
         return FoundTerms(owners, terms, _tiers(surfaces, owners.tolist(), names), values), names
 
     def _plausible(
-        self, surfaces: Sequence[str], matches: FoundTerms, names: Sequence[str]
+        self,
+        surfaces: Sequence[str],
+        types: Sequence[str],
+        matches: FoundTerms,
+        names: Sequence[str],
     ) -> Bools:
         """Returns whether each term can be meant by its string."""
         cases = (self.pack.active.flags[matches.terms] & layout.CASE).tolist()
         rows = zip(matches.places.tolist(), matches.tiers.tolist(), names, cases, strict=True)
         can = (
-            tier == EXACT or _can_be(surfaces[place], name, case)
+            tier == EXACT or _can_be(surfaces[place], name, case, types[place] in _SYMBOLS)
             for place, tier, name, case in rows
         )
         return np.fromiter(can, dtype=np.bool_, count=len(names))
@@ -208,11 +215,11 @@ def _tiers(surfaces: Sequence[str], owners: Sequence[int], names: Sequence[str])
     return tiers
 
 
-def _can_be(surface: str, name: str, case: int) -> bool:
+def _can_be(surface: str, name: str, case: int, is_symbol: bool) -> bool:
     """True if a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word
-    ``hard`` ``HARD``.
+    ``hard`` ``HARD``, nor ``tPA`` ``TPA``. The case of symbols differs between species.
     """
-    if is_inflected(surface, name):
+    if is_inflected(surface, name) or not mixed_case_fits(surface, name, is_symbol=is_symbol):
         return False
     word = surface.lower()
     common = surface[1:] == word[1:] and (

@@ -13,6 +13,7 @@ from fascicle.core.lexicon import either, lexicon, taxa
 _GENE: Final = "Gene"
 _CHEMICAL: Final = "Chemical"
 _DISEASE: Final = "Disease"
+_SPECIES: Final = "Species"
 _MOST_LEFT_OUT: Final = 3  # first words of a name
 _PREFIX: Final = re.compile(r"([hmrdzy])-?([A-Z][A-Za-z0-9-]+)")
 # Before a gene, what was done to it, or where it is: phosphorylated, soluble, precursor,
@@ -28,7 +29,7 @@ _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
             r"\s+(?:genes?|proteins?|m?RNAs?|cDNAs?|loc(?:us|i)|transcripts?|promoters?)$"
         ),
         "CellLine": re.compile(r"[\s-]+(?:cells?(?:\s+lines?)?|lines?)$"),
-        "Species": re.compile(r"\s+(?:strains?|spp?\.?|isolates?)$"),
+        _SPECIES: re.compile(r"\s+(?:strains?|spp?\.?|isolates?)$"),
     }
 )
 _HORMONE: Final = (re.compile(r"(?:(?<=[cdt]o)|(?<=yro))troph(?=ins?\b)"), "trop")
@@ -53,10 +54,14 @@ _SPELLINGS: Final[Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]] = Mappi
             (re.compile(r"(?<=p)ae(?=ni(?:as?|cs?)\b)|(?<=c)oe(?=les?\b)"), "e"),
             (re.compile(r"(?<=\b[Ll]eu)c(?=o[demnr])"), "k"),
         ),
-        "Species": ((re.compile(r" type(?= \d+$)"), ""),),
+        _SPECIES: ((re.compile(r" type(?= \d+$)"), ""),),
     }
 )
 _DRUGS: Final = re.compile(r"(?i)(.*\w) (?:agent|compound|drug|medication|medicine)s?")
+# of a species of bacteria or fungi, by its host: Pseudomonas syringae pv. tomato
+_PATHOVAR: Final = re.compile(
+    r"\s+(?:pv\b|pathovar\b|f\.\s?sp\b|forma specialis\b)\.?(?=\s*[a-z]).*"
+)
 _OF: Final = re.compile(r"([^\s,]+) of (?:the )?([^,]+)")  # cirrhosis of the liver
 # a hyphen between two parts of a word
 _JOINT: Final = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{3})")
@@ -169,7 +174,8 @@ def other_names(surface: str, kind: str) -> Iterator[str]:
 
     Such as ``nephrotoxicity`` for ``nephrotoxic``, ``heart failure`` for ``chronic heart failure``,
     ``antifungal agents`` for ``antifungal drugs``, ``liver cirrhosis`` for ``cirrhosis of the
-    liver``, and ``cyclooxygenase-2`` for ``cyclo-oxygenase-2``.
+    liver``, ``Pseudomonas syringae`` for ``Pseudomonas syringae pv. tomato``, and
+    ``cyclooxygenase-2`` for ``cyclo-oxygenase-2``.
     """
     if kind == _DISEASE:
         yield from _other_diseases(surface)
@@ -182,6 +188,8 @@ def other_names(surface: str, kind: str) -> Iterator[str]:
             yield _salt().sub("", surface)
         if drugs := _DRUGS.fullmatch(surface):
             yield from (f"{drugs[1]}{word}" for word in (" agents", " drugs", "s"))
+    elif kind == _SPECIES and (pathovar := _PATHOVAR.search(surface)):
+        yield surface[: pathovar.start()]
     if _JOINT.search(surface):
         yield _JOINT.sub("", surface)
 
@@ -206,9 +214,9 @@ def unmodified(gene: str) -> Iterator[str]:
 
 def shorter_names(surface: str) -> Iterator[str]:
     """Yields a name without one to three of its first words, as ``glioblastoma`` for ``primary
-    glioblastoma``.
+    glioblastoma``; none of a pathovar, whose last word is mostly its host.
     """
-    words = surface.split(" ")
+    words = surface.split(" ") if not _PATHOVAR.search(surface) else ()
     for first in range(1, min(len(words), _MOST_LEFT_OUT + 1)):
         name = " ".join(words[first:])
         if not _kind().fullmatch(name):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fascicle.terms.keys.characters import CasePolicy, case_fits, cased_letters, is_inflected
+from fascicle.terms.keys.characters import (
+    CasePolicy,
+    case_fits,
+    cased_letters,
+    is_inflected,
+    mixed_case_fits,
+)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +76,37 @@ def test_which_policies_a_case_fits(found: str, surface: str, policies: str) -> 
 )
 def test_symbols_have_no_other_forms(found: str, surface: str, other: bool) -> None:
     assert is_inflected(found, surface) is other
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "fits", "as_symbol"),
+    [
+        ("tPA", "TPA", False, True),
+        ("CaP", "CAP", False, True),
+        ("CaP", "caps", False, True),
+        ("CaPs", "CaP", True, True),
+        ("tPA", "tPA", True, True),
+        ("TPA", "tPA", True, True),
+        ("tpa", "TPA", True, True),
+        ("Tpa", "TPA", True, True),
+        ("TPAs", "TPA", True, True),
+        ("apB", "ApB", True, True),
+        ("apoB", "ApoB", True, True),
+        ("ACEi", "ACEI", True, True),
+        ("AChE", "Ache", False, True),
+        ("PAin", "Pain", True, True),
+        ("AEDs", "AEDS", False, False),
+        ("AEDs", "AEDs", True, True),
+        ("AEDs", "AED", True, True),
+        ("PUs", "pus", False, False),
+        ("MiraLAX", "Miralax", True, True),
+    ],
+)
+def test_small_letters_among_capital_ones_tell_short_forms_apart(
+    text: str, surface: str, fits: bool, as_symbol: bool
+) -> None:
+    assert mixed_case_fits(text, surface, is_symbol=False) is fits
+    assert mixed_case_fits(text, surface, is_symbol=True) is as_symbol
 
 
 def test_case_of_folded_letters() -> None:
