@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fascicle.core.document import Document, Link, Mention, Relation, Section
 from fascicle.errors import FormatError, InputError
@@ -519,3 +520,17 @@ def test_ids_count_within_the_holder_of_a_relation(tmp_path: Path) -> None:
     }
     whole = of(tmp_path, outer, passage(9, "Carl Dora", "P", "P", relations=()))
     assert [key[2][0][0] for _, key in whole.relations[0].arguments] == [0, 5]
+
+
+@pytest.mark.parametrize("kind", ["", "Bind"])
+def test_an_attribute_called_relation_is_not_read_as_the_type(tmp_path: Path, kind: str) -> None:
+    """BC5CDR calls the type of a relation so."""
+    mentions = Mention(((0, 2),), "Gene"), Mention(((3, 5),), "Gene")
+    ends = tuple(("a", mention.key) for mention in mentions)
+    stated = Relation(type=kind, arguments=ends, attributes=(("relation", "x"),))
+    document = Document(id="1", text="p1 p2", mentions=mentions, relations=(stated,))
+    report = write(tmp_path / "out.xml", [document], format="bioc")
+    (back,) = read(tmp_path / "out.xml", format="bioc")
+    lost = report.losses["attributes"]
+    assert lost == (not kind)
+    assert back.relations == (replace(stated, attributes=stated.attributes[lost:]),)

@@ -306,6 +306,17 @@ def test_what_the_data_model_does_not_hold_is_counted(tmp_path: Path) -> None:
     assert [one.type for one in document.relations] == ["Part-of", "Equiv"]
 
 
+def test_types_of_relations_may_hold_a_colon(tmp_path: Path) -> None:
+    """As those of ChemProt do (``CPR:4``); brat divides only the arguments there."""
+    lines = "T1\tDrug 0 7\tAspirin\nT2\tDrug 8 11\tand\nR1\tCPR:4 Arg1:T1 Arg2:T2\t\n"
+    document = _one(tmp_path, lines)
+    assert [one.type for one in document.relations] == ["CPR:4"]
+    report = write(tmp_path / "out", [document], format="brat")
+    assert not report.losses["relations"]
+    (back,) = read(tmp_path / "out", format="brat")
+    assert back.relations == document.relations
+
+
 def test_attributes_of_events_belong_to_their_triggers(tmp_path: Path) -> None:
     lines = "T1\tDrug 0 7\tAspirin\nM1\tNegation E1\nM2\tNegation E2\n"
     lines += "T2\tCause 8 11\tand\nE1\tCause:T2 Theme:T1\nE2\tCause:T2\nM3\tSpeculation E2\n"

@@ -243,6 +243,31 @@ def test_an_export_finds_the_same(trained: Path, corpus: Path, tmp_path: Path, i
         assert bare(find(tmp_path / "out", gold)) == bare(find(trained, gold))
 
 
+def test_texts_without_pairs_are_no_sample_of_an_8_bit_export(
+    trained: Path, between: str, corpus: Path, tmp_path: Path
+) -> None:
+    gold = list(fascicle.read(corpus))
+    alone = [d.having(mentions=d.mentions[:1], relations=()) for d in gold]
+    bare = [
+        d.having(mentions=tuple(replace(m, links=()) for m in d.mentions), relations=())
+        for d in gold
+    ]
+    fascicle.write(tmp_path / "alone.jsonl", alone)
+    with pytest.raises(UsageError, match="pairs of mentions"):
+        fascicle.export(trained, tmp_path / "a", int8=True, sample=tmp_path / "alone.jsonl")
+    fascicle.write(tmp_path / "bare.jsonl", bare)
+    if between == "concepts":
+        with pytest.raises(UsageError, match="mentions with links"):
+            fascicle.export(trained, tmp_path / "b", int8=True, sample=tmp_path / "bare.jsonl")
+    mixed = [
+        replace(d, id=f"{name}{d.id}")
+        for name, part in zip("xy", (alone, gold), strict=True)
+        for d in part
+    ]
+    fascicle.write(tmp_path / "mixed.jsonl", mixed)
+    fascicle.export(trained, tmp_path / "c", int8=True, sample=tmp_path / "mixed.jsonl")
+
+
 def names(tmp_path: Path) -> Path:
     path = tmp_path / "names.tsv"
     rows = [f"Chemical\t{name}" for name in CHEMICALS] + [f"Disease\t{n}" for n in DISEASES]
@@ -255,6 +280,10 @@ def test_every_way_in(trained: Path, between: str, tmp_path: Path) -> None:
     if between == "concepts":
         with pytest.raises(UsageError, match="gives no links"):
             fascicle.load(own, relations=trained, links=False)
+        (tmp_path / "in.txt").write_text(text, encoding="utf-8")
+        out = tmp_path / "out.conll"  # which holds no links, and no relations
+        fascicle.annotate(tmp_path / "in.txt", out, model=own, relations=trained, format="conll")
+        assert "B-Chemical" in out.read_text(encoding="utf-8")
         return
     model = fascicle.load(own, relations=trained, links=False)
     (relation,) = model(text).relations
@@ -288,6 +317,62 @@ def test_what_is_refused(
 ) -> None:
     with pytest.raises(error, match=words):
         finish(make(**changes), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def also_of(relation: Relation, kind: str) -> Relation:
+    return replace(relation, type=kind, attributes=(*relation.attributes, ("note", kind)))
+
+
+@pytest.mark.parametrize(("kind", "beside"), [("", 0), ("other", 18)])
+def test_ends_with_two_relations_are_counted(
+    make: Maker, corpus: Path, tmp_path: Path, kind: str, beside: int
+) -> None:
+    """A statement has one label, so a second type of the same ends is beside it; the same type
+    again is no other answer.
+    """
+    documents = [d.having(relations=several(d, kind)) for d in fascicle.read(corpus)]
+    assert sum(len(document.relations) for document in documents) == 2 * 18
+    fascicle.write(tmp_path / "own.jsonl", documents)
+    places = dict.fromkeys(("train", "dev"), str(tmp_path / "own.jsonl"))
+    other = [replace(d, id=f"x{d.id}", relations=d.relations[1::2]) for d in documents]
+    fascicle.write(tmp_path / "train.jsonl", [*documents, *other])
+    places["train"] = str(tmp_path / "train.jsonl")
+    finish(make(corpus=places, training={"epochs": 1}), tmp_path / "run")
+    missed = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))["missed"]
+    assert {part: sum(count.values()) for part, count in missed.items()} == {
+        "train": beside,
+        "dev": beside,
+    }
+
+
+def several(document: Document, kind: str) -> tuple[Relation, ...]:
+    """Each relation, and behind it the same of this type."""
+    return tuple(
+        each for one in document.relations for each in (one, also_of(one, kind or one.type))
+    )
+
+
+@pytest.mark.parametrize("change", ["type", "ends", "none"])
+def test_a_dev_part_without_a_possible_answer_is_refused(
+    make: Maker, corpus: Path, tmp_path: Path, change: str
+) -> None:
+    documents = list(fascicle.read(corpus))
+    changed = {
+        "type": [
+            replace(d, relations=tuple(also_of(one, "never") for one in d.relations))
+            for d in documents
+        ],
+        "ends": [
+            replace(d, relations=(Relation(type="CID", attributes=(("entity1", "X"),)),))
+            for d in documents
+        ],
+        "none": [replace(d, relations=()) for d in documents],
+    }[change]
+    fascicle.write(tmp_path / "dev.jsonl", changed)
+    reason = {"type": "of a type that train lacks: 18", "ends": "without two ends .*: 18"}
+    with pytest.raises(InputError, match=reason.get(change, "there are none")):
+        finish(make(corpus={"dev": str(tmp_path / "dev.jsonl")}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

@@ -16,6 +16,7 @@ from fascicle.formats.report import WriteReport
 
 STEP: Final = "bioc"
 TYPE: Final = "type"
+_ALSO_TYPE: Final = "relation"
 CONTROLS: Final = "control-characters"
 _CONTROL: Final = re.compile(r"(\d{1,9}):([0-9A-F]{2,4})(?![0-9A-F])")
 HolderPath = tuple[int, ...]  # numbers of a passage and of its sentence; empty for the document
@@ -151,7 +152,7 @@ def read_relations(
             losses += 1
             continue
         infons = text_facts(relation.infons)
-        kind = infons.pop(TYPE, "") or infons.pop("relation", "")  # as BC5CDR calls it
+        kind = infons.pop(TYPE, "") or infons.pop(_ALSO_TYPE, "")  # as BC5CDR calls it
         yield Relation(type=kind, arguments=tuple(arguments), attributes=tuple(infons.items()))
     if losses:
         message = f"relations are not read if they refer to anything but mentions ({losses:,})"
@@ -203,7 +204,8 @@ def related(
         return None
     infons = {TYPE: relation.type}
     for key, value in relation.attributes:
-        if key in infons or not (can_hold(key) and can_hold(value)):
+        is_type = key == _ALSO_TYPE and not relation.type
+        if is_type or key in infons or not (can_hold(key) and can_hold(value)):
             report.lose("attributes", document)
         else:
             infons[key] = value

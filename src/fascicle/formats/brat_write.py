@@ -229,10 +229,9 @@ def _is_equivalence(relation: Relation) -> bool:
 
 
 def _is_binary(relation: Relation) -> bool:
-    names = [relation.type, *(role for role, _ in relation.arguments)]
-    return len(names) == 3 and all(
-        name and not _NOT_A_WORD.search(name) and ":" not in name for name in names
-    )
+    roles = [role for role, _ in relation.arguments]
+    is_word = [bool(name) and not _NOT_A_WORD.search(name) for name in (relation.type, *roles)]
+    return len(roles) == 2 and all(is_word) and ":" not in "".join(roles)
 
 
 def _type(mention: Mention, document: Document) -> str:

@@ -29,7 +29,7 @@ class HeldLinks:
     """What an output holds of links.
 
     Attributes:
-        any: whether it holds links; if not, ``link = "auto"`` links nothing.
+        any: whether it holds links; if not, ``link = "auto"`` links nothing but for relations.
         keep: returns the part of the links of a mention that it holds; ``None`` for all.
     """
 
@@ -117,8 +117,9 @@ def _link(predictor: Annotator, choices: Choices, output: HeldLinks) -> Annotato
 
     if choices.ontology or choices.linkers:
         return add_links(predictor, choices.link or None, ontology=choices.ontology)
-    if choices.link == AUTO and choices.links and output.any:
-        return add_links(predictor, AUTO, keep=output.keep or keep_all_links)
+    if choices.link == AUTO and choices.links and (output.any or choices.relations):
+        keep = output.keep if output.any else None
+        return add_links(predictor, AUTO, keep=keep or keep_all_links)
     return predictor
 
 

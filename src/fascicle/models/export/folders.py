@@ -39,7 +39,7 @@ from fascicle.models.relations import load_relation_model
 from fascicle.runtime.filter import MentionFilter
 from fascicle.runtime.inputs import make_reader
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.runtime.relations import RelationFinder
+from fascicle.runtime.relations import RelationFinder, read_pairs
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.described import CARD, FILTER, RELATIONS
@@ -242,8 +242,8 @@ def export_relations(
     folder = model_folder(folder)
     manifest = read_relation_manifest(folder)
     _check_torch(folder, manifest.runtime, what="finder of relations")
-    sample = _with_pairs(sample, manifest) if int8 else []
     check_files(folder, manifest, name=RELATIONS)
+    sample = _with_pairs(sample, manifest, folder) if int8 else []
     cargo = _Cargo(
         kind="relations",
         graph=RelationGraph(load_relation_model(folder, manifest)),
@@ -259,13 +259,16 @@ def export_relations(
     return _export(cargo, folder, target, int8=int8, overwrite=overwrite)
 
 
-def _with_pairs(sample: Sequence[Document], manifest: RelationManifest) -> list[Document]:
-    paired = manifest.pairs.are_in
-    documents = [d for d in sample if paired(mention.type for mention in d.mentions)]
+def _with_pairs(
+    sample: Sequence[Document], manifest: RelationManifest, folder: Path
+) -> list[Document]:
+    tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
+    documents = [d for d in sample if len(read_pairs(d, d.mentions, manifest, tokenizer)[0].rows)]
     if not documents:
+        links = " with links" * (manifest.pairs.between == "concepts")
         raise UsageError(
-            "8-bit export of a finder of relations needs texts with mentions of the types that it "
-            "pairs; give some with sample=FILE"
+            f"8-bit export of a finder of relations needs texts with pairs of mentions{links} "
+            "that it reads; give some with sample=FILE"
         )
     return documents
 

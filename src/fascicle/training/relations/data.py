@@ -92,7 +92,7 @@ class GoldLabels:
             if at is None:
                 self.missed[_PAIRS if len(ends) == 2 else _ENDS] += 1
             elif number := self._number(relation, ends, pairs.ends[at]):
-                self.missed[_SECOND] += bool(answer[at]) and answer[at] != number
+                self.missed[_SECOND] += int(answer[at] not in (0, number))
                 answer[at] = answer[at] or number
             else:
                 self.missed[_LABELS] += 1
