@@ -198,6 +198,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "conventions-arms": conventions_tables.arms,
     "conventions-foreign": conventions_tables.foreign,
     "conventions-means": conventions_tables.means,
+    "conventions-third": conventions_tables.third,
     "decision-names": decision_tables.names,
     "decision-cases": decision_tables.cases,
     "decision-careful": decision_tables.careful,
