@@ -18,9 +18,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from fascicle.loading import load_all_types
+from fascicle.settings.decision import CAPITALS
 from fascicle.settings.folders.described import CARD
-from fascicle.settings.folders.manifest import MANIFEST, read_manifest
+from fascicle.settings.folders.manifest import MANIFEST, read_manifest, write_manifest
 from studies.common import ROOT, result, write_result
 from studies.decision import taught
 from studies.ship_six import measured, run_facts
@@ -38,6 +41,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--assets", type=Path, default=ROOT / "src" / "fascicle" / "assets")
     args = parser.parse_args(argv)
     made, name = args.int8, read_manifest(args.int8).name
+    _reads_capitals(made)
     taught.written(made, name)
     full = load_all_types(args.full) if args.full else None
     facts = measured(name, load_all_types(made), full)
@@ -51,6 +55,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     (made / CARD).write_text(card(read_manifest(made), facts), encoding="utf-8")
     (made / MANIFEST).touch()  # a card that is younger than its manifest counts as edited
     shutil.copytree(made, args.assets / name)
+
+
+def _reads_capitals(folder: Path) -> None:
+    """Lets the model read texts without capitals in capitals, as all that ship do."""
+    manifest = read_manifest(folder)
+    decision = msgspec.structs.replace(manifest.decision, characters=CAPITALS)
+    write_manifest(
+        folder, msgspec.structs.replace(manifest, decision=decision), names=sorted(manifest.files)
+    )
 
 
 def runs(own: dict[str, Any], *, fitted: str, other: str) -> list[dict[str, Any]]:

@@ -66,6 +66,21 @@ def test_people_count_as_the_card_says(name: str) -> None:
         assert (word.title() in mentions) == (word in marked), word
 
 
+@pytest.mark.parametrize("name", shipped_models())
+def test_a_text_without_capitals_has_the_answers_of_the_same_text_in_capitals(name: str) -> None:
+    text = (
+        "mda-mb-231, mcf7 and t47d cells express esr1. the abcb1 and mdr1 genes in lovo and sw480."
+    )
+    model = load(name, threads=1)
+    lower, capitals = (
+        {(m.type, m.start, m.end) for m in model.annotate(form)[0].mentions}
+        for form in (text.lower(), text.upper())
+    )
+    assert lower == capitals
+    names = {text[start:end] for kind, start, end in lower if kind == "CellLine"}
+    assert {"mda-mb-231", "mcf7"} <= names
+
+
 @pytest.mark.parametrize("change", [str.lower, str.upper, str.title])
 @pytest.mark.parametrize("name", shipped_models())
 def test_case_hides_no_name(name: str, change: Callable[[str], str]) -> None:
