@@ -161,7 +161,7 @@ class FeatureExtractor:
         active, units = self.pack.active, candidates.units
         own = np.flatnonzero((candidates.tiers <= CANONICAL) & (candidates.terms >= 0))
         terms, owners = candidates.terms[own], candidates.owners[own]
-        surfaces, cases = active.surface[terms].astype(np.int64), active.flags[terms] & layout.CASE
+        surfaces, cases = int_array(active.surface[terms]), active.flags[terms] & layout.CASE
 
         # The species of a gene have one symbol: each is compared with a name once.
         queries = _numbers([id(unit.query) for unit in units])
@@ -171,7 +171,7 @@ class FeatureExtractor:
         compared = zip(owners[first].tolist(), names, cases[first].tolist(), strict=True)
         fits = [_fits(units[unit].query, name, case) for unit, name, case in compared]
 
-        values = np.ones(len(candidates.owners), dtype=bool)
+        values = np.ones_like(candidates.owners, dtype=bool)
         values[own] = np.array(fits, dtype=bool)[inverse]
         return values
 

@@ -275,11 +275,10 @@ def _vocabularies(
 
 
 def _ranker(data: TrainingData, kind: str, settings: FitSettings) -> Ranker:
-    table, recognised = data.tables[kind], data.recognised.get(kind)
-    fit = partial(_fit, penalty=settings.penalty)
-    weights = fit(table)
+    table = data.tables[kind]
+    weights = _fit(table, settings)
     folds = [
-        fit(select_units(table, table.documents % settings.folds != fold))
+        _fit(select_units(table, table.documents % settings.folds != fold), settings)
         for fold in range(settings.folds)
     ]
     scores = cross_validate(table, folds, weights)
@@ -288,24 +287,24 @@ def _ranker(data: TrainingData, kind: str, settings: FitSettings) -> Ranker:
     calibrated = calibration(scores[best])
     least = partial(_least, settings, settings.lowest.get(kind, 0.0))
     threshold = least(calibrated, table.right[best], table.choices.mentions)
-    correction: Correction | UnsetType = UNSET
-    if recognised is not None:
-        correction = _correct(recognised, cross_validate(recognised, folds, weights), least)
-    rounded = [round(weight, 6) for weight in weights.tolist()]
     return Ranker(
         vocabularies=data.vocabularies[kind] if settings.restricted else (),
-        weights=dict(zip(table.inputs, rounded, strict=True)),
+        weights=_rounded(table.inputs, weights),
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
-        found=correction,
+        found=_correct(data.recognised.get(kind), folds, weights, least),
         mentions=table.choices.mentions,
         tiers=_tier_facts(table, best[calibrated >= threshold]),
     )
 
 
-def _fit(table: TrainingTable, *, penalty: float) -> Floats:
-    return fit_limited(table.choices, table.right, table.inputs, penalty=penalty)
+def _fit(table: TrainingTable, settings: FitSettings) -> Floats:
+    return fit_limited(table.choices, table.right, table.inputs, penalty=settings.penalty)
+
+
+def _rounded(inputs: Sequence[str], weights: Floats) -> dict[str, float]:
+    return {name: round(weight, 6) for name, weight in zip(inputs, weights.tolist(), strict=True)}
 
 
 def _tier_facts(table: TrainingTable, answered: Ints) -> dict[str, TierFacts]:
@@ -319,11 +318,17 @@ def _tier_facts(table: TrainingTable, answered: Ints) -> dict[str, TierFacts]:
 
 
 def _correct(
-    recognised: TrainingTable, scores: Floats, least: Callable[[Floats, Bools, int], float]
-) -> Correction:
+    recognised: TrainingTable | None,
+    folds: Sequence[Floats],
+    weights: Floats,
+    least: Callable[[Floats, Bools, int], float],
+) -> Correction | UnsetType:
     """Returns the calibration of links of found mentions, by the probabilities of their
-    candidates.
+    candidates; unset if none were found for the fit.
     """
+    if recognised is None:
+        return UNSET
+    scores = cross_validate(recognised, folds, weights)
     best = best_rows(recognised.choices, scores)
     right = recognised.right[best]
     mentions = recognised.scores[recognised.choices.owners[best]]

@@ -359,18 +359,16 @@ class Linker(LinkingStep):
         )
 
     def _candidate(self, ranked: Ranked, row: int, ranker: Ranker | None) -> Candidate:
-        candidates, active = ranked.candidates, self.pack.active
-        term = int(candidates.terms[row])
+        candidates, rows = ranked.candidates, np.array([row])
         unit = candidates.units[int(candidates.owners[row])]
         values = zip(FEATURES, ranked.features[row].tolist(), strict=True)
         features = {name: value for name, value in values if value}
-        rows = np.array([row])
         ((curie, label, same),) = self._strategies.describe(candidates, rows)
         return Candidate(
             curie=curie,
             label=label,
             same=same,
-            name=active.surfaces[int(active.surface[term])] if term >= 0 else "",
+            name=self._name(int(candidates.terms[row])),
             tier=self._tiers(candidates, rows)[0],
             ways=visible_ways(int(candidates.ways[row]), surface=unit.surface, query=unit.query),
             probability=_or_none(float(ranked.scores[row])),
@@ -378,6 +376,11 @@ class Linker(LinkingStep):
             parts=ranker.parts(features) if ranker else {},
             date=self.pack.date_at(self.pack.row(curie)),
         )
+
+    def _name(self, term: int) -> str:
+        """Returns the name of a term; empty for -1, of a concept that no name found."""
+        names = self.pack.active
+        return names.surfaces[int(names.surface[term])] if term >= 0 else ""
 
 
 def mention_scores(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]]) -> Floats:

@@ -292,29 +292,33 @@ class AssertionRules:
         between = [other for other in near if first <= other.first and other.last <= last]
         while is_behind and _is_before_cue(between, last):
             last = between.pop().first  # "was" in "was not seen" belongs to the cue
-        if any(other.pattern.end >= _WEAKEST[group.until] for other in between):
-            return False
-        if group.fact == "negated" and any(_opens_item(other, sentence.words) for other in between):
+        if any(_ends_scope(other, group, sentence.words) for other in between):
             return False
 
         words = sentence.words[first:last]
-        if (
-            self._ends_at_comma(match, sentence.words[mention[1] :])
-            if "," in words
-            else group.skips_first
-        ):
-            return False
-        if (
-            group.until == "phrase"
-            and not is_behind
-            and self._begins_clause(words, sentence.words[mention[1] : mention[1] + 1])
-        ):
+        if self._ends_before(match, group, words, sentence.words[mention[1] :]):
             return False
         if not (group.lists or sentence.inside.isdisjoint(range(first, last))):
             return False
         if group.side == "heading":
             return _is_under(match, sentence, mention, words)
         return self._is_near(words[::-1] if is_behind else words, group)
+
+    def _ends_before(
+        self, match: _Match, group: CueGroup, words: Sequence[str], after: Sequence[str]
+    ) -> bool:
+        """True if the scope of a cue ends before a mention by a comma, or as another clause begins.
+
+        Args:
+            match: of the cue.
+            group: of the cue.
+            words: between cue and mention.
+            after: behind the mention.
+        """
+        if self._ends_at_comma(match, group, after) if "," in words else group.skips_first:
+            return True
+        is_before_clause = group.until == "phrase" and group.side != "after"
+        return is_before_clause and self._begins_clause(words, after[:1])
 
     def _begins_clause(self, before: Sequence[str], after: Sequence[str]) -> bool:
         """True if a mention between words is the subject of a clause behind a comma."""
@@ -324,13 +328,12 @@ class AssertionRules:
             and not self._ends.verbs.isdisjoint(after)
         )
 
-    def _ends_at_comma(self, match: _Match, after: Sequence[str]) -> bool:
+    def _ends_at_comma(self, match: _Match, group: CueGroup, after: Sequence[str]) -> bool:
         """True if a comma ends the scope of a cue: it opens the sentence, or holds for no list and
         a participle is behind the mention in its clause, as in "not raised, oedema was seen".
         """
-        group = match.pattern.group
-        if group is None or group.lists:
-            return group is not None and group.opens and match.first == 0
+        if group.lists:
+            return group.opens and match.first == 0
         ends = (self._ends.phrase - self._ends.verbs) | self._ends.alternatives | {",", ";"}
         clause = takewhile(lambda word: word not in ends, after)
         return not self._ends.participles.isdisjoint(clause)
@@ -373,6 +376,13 @@ def _is_under(heading: _Match, sentence: _Sentence, mention: Span, words: Sequen
     if lines[heading.last] > lines[heading.last - 1]:
         return ":" not in words
     return bool(lines[mention[0]] == lines[heading.first])
+
+
+def _ends_scope(match: _Match, group: CueGroup, words: Sequence[str]) -> bool:
+    """True if a match between a cue of a group and a mention ends the scope of the cue."""
+    return match.pattern.end >= _WEAKEST[group.until] or (
+        group.fact == "negated" and _opens_item(match, words)
+    )
 
 
 def _opens_item(match: _Match, words: Sequence[str]) -> bool:

@@ -192,11 +192,8 @@ def _join(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: InputForm) -> 
     short_prompt = prompt[: max(1, capacity // 4)]
     room = capacity - len(short_prompt)
     fragments = _fit_fragments(inner, room)
-    # half of the room for each side, and what one leaves for the other
     room -= len(fragments) + 1 + sum(map(len, fragments))
-    size = min(len(before), max(room // 2, room - len(after)))
-    head = before[len(before) - size :]
-    tail = after[: room - len(head)]
+    head, tail = _fit_sides(before, after, room)
 
     pieces = [tokenizer.prefix, short_prompt, head]
     for number, part in enumerate(fragments):
@@ -207,6 +204,15 @@ def _join(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: InputForm) -> 
         cropped=len(head) < len(before) or len(tail) < len(after),
         cut=len(short_prompt) < len(prompt) or sum(map(len, fragments)) < sum(map(len, inner)),
     )
+
+
+def _fit_sides(before: Ints, after: Ints, room: int) -> tuple[Ints, Ints]:
+    """Returns the pieces nearest to a mention: half of the room for each side, and what one side
+    leaves for the other.
+    """
+    size = min(len(before), max(room // 2, room - len(after)))
+    head = before[len(before) - size :]
+    return head, after[: room - len(head)]
 
 
 def _fit_fragments(inner: list[Ints], room: int) -> list[Ints]:

@@ -244,26 +244,45 @@ def read_in_parts(
         id=document.id, text=document.text, sentences=document.sentences, words=document.words
     )
     sentences = all_sentences(document, segmenter(reading.segmenter))
-    first, before = 0, 0
+    first = 0
     while first < len(sentences):
-        last, needed = first, size
-        while True:
-            last = _reach(sentences, first, needed)
-            end = sentences[last][0] if last < len(sentences) else len(bare.text)
-            part = reader([_slice(bare, sentences[first:last], (before, end))])
-            if last == len(sentences):
-                following = last
-                break
-            count = _whole(part, bare, sentences[first:last], reading)
-            if count:
-                following, end = first + count, sentences[first + count][0]
-                part = _shortened(part, count)
-                break
-            needed *= 2
-        yield DocumentPart(span=(before, end), reading=_moved_by(part, before, document.text))
-        first, before = following, end
+        part, last = _read_part(bare, sentences, first, reader=reader, reading=reading, size=size)
+        span = (_begin(bare, sentences, first), _begin(bare, sentences, last))
+        yield DocumentPart(span=span, reading=_moved_by(part, span[0], document.text))
+        first = last
     if not sentences and document.text:
         yield DocumentPart(span=(0, len(document.text)), reading=reader([bare]))
+
+
+def _read_part(
+    document: Document,
+    sentences: Sequence[Span],
+    first: int,
+    *,
+    reader: _Read,
+    reading: ReadingSettings,
+    size: int,
+) -> tuple[Reading, int]:
+    """Reads the part that begins with a sentence, twice as far whenever no segment ends in it; also
+    returns the first sentence of the next part.
+    """
+    while True:
+        last = _reach(sentences, first, size)
+        span = (_begin(document, sentences, first), _begin(document, sentences, last))
+        part = reader([_slice(document, sentences[first:last], span)])
+        if last == len(sentences):
+            return part, last
+        count = _whole(part, document, sentences[first:last], reading)
+        if count:
+            return _shortened(part, count), first + count
+        size *= 2
+
+
+def _begin(document: Document, sentences: Sequence[Span], number: int) -> int:
+    """Returns where the part begins whose first sentence has a number; the first with the text."""
+    if number == len(sentences):
+        return len(document.text)
+    return sentences[number][0] if number else 0
 
 
 def _reach(sentences: Sequence[Span], first: int, size: int) -> int:

@@ -107,12 +107,17 @@ def make_windows(
     reach = np.maximum.accumulate(last_pieces(pieces)) + 1
     result: list[Window] = []
     borders = np.searchsorted(pieces.first, int_array(segments).reshape(-1, 2)).tolist()
-    for segment, units in zip(segments, borders, strict=True):
-        result.extend(
-            _cut(
-                pieces, segment, units, reach, document=document, capacity=capacity, overlap=overlap
+    for segment, (low, high) in zip(segments, borders, strict=True):
+        if low < high:
+            result += _cut(
+                pieces,
+                segment,
+                (low, high),
+                reach,
+                document=document,
+                capacity=capacity,
+                overlap=overlap,
             )
-        )
     return (
         result
         if context == NO_CONTEXT
@@ -213,7 +218,7 @@ def _segments(sentences: Ints, *, unit: str, capacity: int) -> Iterator[tuple[in
 def _cut(
     pieces: Pieces,
     segment: tuple[int, int],
-    units: Sequence[int],
+    units: tuple[int, int],
     reach: Ints,
     *,
     document: int,
@@ -223,28 +228,29 @@ def _cut(
     """Divides one segment into windows, only between units; ``reach`` has the piece after the
     last one of each unit.
     """
-    low, high = units
-    if high == low:
-        return []
     if segment[1] - segment[0] <= capacity:
-        whole = (low, high)
-        return [Window(document=document, pieces=segment, units=whole, keep=whole, segment=whole)]
+        return [Window(document=document, pieces=segment, units=units, keep=units, segment=units)]
+    low, high = units
     # Pieces before the first unit are dropped. Those of no unit after a unit go with it as far as
     # there is room.
     borders = np.append(pieces.first[low:high], segment[1])
     ranges = list(_unit_windows(borders[:-1], reach[low:high], capacity=capacity, overlap=overlap))
-    # overlaps are divided in their middle
-    middles = [(start + end) // 2 for (_, end), (start, _) in pairwise(ranges)]
     return [
         Window(
             document=document,
             pieces=(int(borders[start]), int(min(borders[end], borders[start] + capacity))),
             units=(low + start, low + end),
             keep=(low + keep[0], low + keep[1]),
-            segment=(low, high),
+            segment=units,
         )
-        for (start, end), keep in zip(ranges, pairwise([0, *middles, high - low]), strict=True)
+        for (start, end), keep in zip(ranges, _without_overlaps(ranges, high - low), strict=True)
     ]
+
+
+def _without_overlaps(ranges: Sequence[tuple[int, int]], count: int) -> Iterator[tuple[int, int]]:
+    """Divides what neighbouring ranges of all units share in its middle."""
+    middles = [(start + end) // 2 for (_, end), (start, _) in pairwise(ranges)]
+    return pairwise([0, *middles, count])
 
 
 def _unit_windows(
