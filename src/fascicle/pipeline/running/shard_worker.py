@@ -142,7 +142,7 @@ class ShardWorker:
         *,
         attempt: int = 1,
         alone: Collection[int] = (),
-        killed: Mapping[int, Failure] | None = None,
+        killed: Sequence[tuple[int, Failure]] = (),
         watch: Watch = ignore_progress,
     ) -> ShardMarker:
         """Processes one shard; a second attempt gives the same part.
@@ -159,28 +159,36 @@ class ShardWorker:
             PluginError: a step fails at document after document.
             OutputError: the place cannot be written.
         """
-        killed = killed or {}
         begun = time.perf_counter()
         documents, finished = self._inputs_and_answers(shard)
-        self.places, self.through = (
-            {document.id: at for at, document in enumerate(documents)},
-            (0, 0),
-        )
-        failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
+        self._begin(documents)
+        failed = [Result(documents[at], failure=failure) for at, failure in killed]
         counts, aside = _Counts(), _Unwritten()
         saves = SavedResults(self.folder, shard, self.manifest)
-        answers = {**finished, **saves.documents()}
         results = self._results(
-            documents, answers, alone=alone, killed=killed, watch=watch, saves=saves
+            documents,
+            {**finished, **saves.documents()},
+            alone=alone,
+            killed=dict(killed),
+            watch=watch,
+            saves=saves,
         )
-        name = f"part-{shard.name}{self.manifest.suffix}"
-        report = self._write(name, _passed(results, failed, aside), counts, aside)
+        report = self._write(
+            f"part-{shard.name}{self.manifest.suffix}",
+            _passed(results, failed, aside),
+            counts,
+            aside,
+        )
         watch("", ())
         failed += map(_refused, aside.refused)
         marker = self._marker(shard, counts, report, attempt, time.perf_counter() - begun)
-        marker = self._commit(shard, marker, self._records(failed, shard, attempt))
+        done = self._commit(shard, marker, self._records(failed, shard, attempt))
         saves.remove()
-        return marker
+        return done
+
+    def _begin(self, documents: Sequence[Document]) -> None:
+        self.places = {document.id: at for at, document in enumerate(documents)}
+        self.through = 0, 0
 
     def _inputs_and_answers(self, shard: Shard) -> tuple[list[Document], Mapping[str, Document]]:
         """Returns the documents of a shard, and the answers from before an update.
@@ -355,14 +363,12 @@ def process_shards(open_worker: OpenWorker, channel: Channel) -> None:
     shards = {shard.name: shard for shard in worker.manifest.shards}
 
     def watch(step: str, documents: Sequence[Document]) -> None:
-        now = tuple(worker.places[document.id] for document in documents)
-        characters = sum(len(document.text) for document in documents)
         through, before = worker.through
         channel.send(
             Working(
                 step=step,
-                places=now,
-                characters=characters,
+                places=tuple(worker.places[document.id] for document in documents),
+                characters=sum(len(document.text) for document in documents),
                 through=through,
                 characters_through=before,
             )
@@ -373,7 +379,7 @@ def process_shards(open_worker: OpenWorker, channel: Channel) -> None:
             shards[order.shard],
             attempt=order.attempt,
             alone=frozenset(order.alone),
-            killed=dict(order.killed),
+            killed=order.killed,
             watch=watch,
         )
         channel.send(ShardFinished(done=marker))

@@ -21,6 +21,7 @@ from fascicle.core.arrays import Ints
 from fascicle.errors import RecipeError
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load_all_types
+from fascicle.models.encoder import Pretrained
 from fascicle.models.heads.contract import IGNORED
 from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.models.model import FAMILIES, NerModel
@@ -122,16 +123,13 @@ def prepare_prediction(
     assert recipe.prediction
     teacher = _open_teacher(recipe.teacher.model)
     pair = StudentAndTeacher.of(recipe)
-    own = _student_recipe(recipe, teacher, encoder=pair.student.encoder.origin)
-    check_names(own)
-    check_encoder(own, pair.student)
+    own = _student_recipe(recipe, teacher, pair.student)
     parts = _with_types(read_data(own), teacher, gold=recipe.prediction.gold)
     prepared = prepare(own, parts, pair.student)
     data = _taught_set(prepared, parts, teacher, recipe.prediction, folder=folder)
     pair.compare(document.text for document in parts.train)
     answers = AnswerLoss(recipe.prediction, prepared.model)
-    student = Student(pair.student.encoder, layers=pair.layers, answers=answers)
-    trainer = Trainer(student, data, own.training, seed=recipe.seed)
+    trainer = _trainer(recipe, own, pair, data, answers)
     trainer.settle_precision(before.get("precision"))
     return _DistilledRecogniser(
         answers=data.answers,
@@ -144,6 +142,17 @@ def prepare_prediction(
         pretrained=pair.student,
         loop=trainer,
     )
+
+
+def _trainer(
+    recipe: DistilRecipe,
+    own: Recipe,
+    pair: StudentAndTeacher,
+    data: _TaughtSet,
+    answers: AnswerLoss,
+) -> Trainer:
+    student = Student(pair.student.encoder, layers=pair.layers, answers=answers)
+    return Trainer(student, data, own.training, seed=recipe.seed)
 
 
 def _taught_set(
@@ -163,15 +172,20 @@ def _taught_set(
     return _TaughtSet(**vars(prepared.data), answers=answers, head=head)
 
 
-def _student_recipe(recipe: DistilRecipe, teacher: Annotator, *, encoder: str) -> Recipe:
+def _student_recipe(recipe: DistilRecipe, teacher: Annotator, student: Pretrained) -> Recipe:
     """Returns the recipe of the student as a recogniser, with the head of its teacher and the types
     that the teacher reports only on request, unless the recipe sets others.
+
+    Raises:
+        RecipeError: names that no recipe may have, or a head that the encoder cannot serve.
     """
-    own = recipe.recogniser(recipe.head or _head_like(recipe), encoder=encoder)
-    if own.decision.apart:
-        return own
-    decision = msgspec.structs.replace(own.decision, apart=teacher.apart)
-    return msgspec.structs.replace(own, decision=decision)
+    own = recipe.recogniser(recipe.head or _head_like(recipe), encoder=student.encoder.origin)
+    if not own.decision.apart:
+        decision = msgspec.structs.replace(own.decision, apart=teacher.apart)
+        own = msgspec.structs.replace(own, decision=decision)
+    check_names(own)
+    check_encoder(own, student)
+    return own
 
 
 def _open_teacher(model: str) -> Annotator:

@@ -56,7 +56,7 @@ from fascicle.settings.recipes.strict import field_types, merge_tables, read_tom
 
 _Tier = Literal["smoke", "cpu", "gpu"]
 _TIERS: Final[tuple[_Tier, ...]] = ("smoke", "cpu", "gpu")
-_REFUSED_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+_REFUSED_KEYS: Final = MappingProxyType(
     {"name": "cells are named after their overlays", "seed": "seeds stand in [[run]]"}
 )
 _Overlay = dict[str, Any]

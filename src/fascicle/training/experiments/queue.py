@@ -183,6 +183,7 @@ def tasks_of(
     results: Path,
     threads: int | None = None,
     deadline: float | None = None,
+    debug: bool = False,
 ) -> list[GridTask]:
     """Returns the tasks: all runs except those that are done or cannot be started."""
     tasks = []
@@ -200,6 +201,7 @@ def tasks_of(
                 results=results,
                 threads=threads,
                 deadline=deadline,
+                debug=debug,
                 after=plan.after,
             )
             tasks.append(task)

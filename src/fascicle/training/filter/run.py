@@ -83,16 +83,6 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     exam = _held_out_data(recipe, sources, inputs=held_out)
     trainer = Trainer(fresh.model, data, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
-    notes = [*trainer.notes(), *sources.parts.notes, *fresh.notes, *sources.notes()]
-    facts = Facts(
-        data=_data_facts(recipe, sources),
-        more={
-            "examples": {"learn": _sizes(labels), "held_out": _sizes(exam.labels)},
-            **trainer.facts(),
-        },
-        notes=[*notes, *_notes(recipe, data, exam)],
-        files={"split.json": {n: asdict(split) for n, split in sources.material.splits.items()}},
-    )
     return _FilterTrainee(
         folder=folder,
         recipe=recipe,
@@ -100,7 +90,27 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
         fresh=fresh,
         exam=exam,
         loop=trainer,
-        facts=facts,
+        facts=_facts(recipe, sources, fresh, data, exam, trainer),
+    )
+
+
+def _facts(
+    recipe: FilterRecipe,
+    sources: _Sources,
+    fresh: UntrainedFilter,
+    data: FilterSet,
+    exam: HeldOutData,
+    trainer: Trainer,
+) -> Facts:
+    notes = [*trainer.notes(), *sources.parts.notes, *fresh.notes, *sources.notes()]
+    return Facts(
+        data=_data_facts(recipe, sources),
+        more={
+            "examples": {"learn": _sizes(data.labels), "held_out": _sizes(exam.labels)},
+            **trainer.facts(),
+        },
+        notes=[*notes, *_notes(recipe, data, exam)],
+        files={"split.json": {n: asdict(split) for n, split in sources.material.splits.items()}},
     )
 
 

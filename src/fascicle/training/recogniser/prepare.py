@@ -141,8 +141,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     if parts.several:
         data = _mix_corpora(data, recipe, parts)
         notes += _mixture_notes(data, parts)
-        if data.mixture and data.mixture.unguided < 1:
-            model.follow(len(parts.several))
+        _follow_guidelines(model, data, count=len(parts.several))
     return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes), inputs=inputs)
 
 
@@ -217,6 +216,11 @@ def _windows_to_learn(recipe: Recipe, data: TrainingSet) -> tuple[TrainingSet, l
         f"{before - len(data.windows):,} of {plural(before, 'window')} of train hold no mention "
         "and are left out"
     ]
+
+
+def _follow_guidelines(model: NerModel, data: TrainingSet, *, count: int) -> None:
+    if data.mixture and data.mixture.unguided < 1:
+        model.follow(count)
 
 
 def _mix_corpora(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:

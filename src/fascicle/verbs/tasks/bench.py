@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
-
-from fascicle.core.arguments import validate_arguments
+from fascicle.core.arguments import AnyPath, validate_arguments
 from fascicle.core.files.apart import Inputs
 from fascicle.core.machine import usable_cores
 from fascicle.core.wording import plural
@@ -44,8 +42,8 @@ class BenchSettings:
 
     tiers: Sequence[Tier] = ()
     only: Sequence[str] = ()
-    runs: str | os.PathLike[str] | None = None
-    results: str | os.PathLike[str] | None = None
+    runs: AnyPath | None = None
+    results: AnyPath | None = None
     jobs: Positive = 1
     threads: Positive | None = None
     minutes: Positive | None = None
@@ -80,7 +78,7 @@ class Benched:
 
 @validate_arguments
 def bench(
-    grid: str | os.PathLike[str],
+    grid: AnyPath,
     settings: BenchSettings | None = None,
     *,
     tell: Callable[[str], None] = lambda sentence: None,
@@ -107,19 +105,20 @@ def bench(
     from fascicle.training.experiments.queue import check_installed, run_tasks, tasks_of
 
     options = settings or BenchSettings()
-    deadline = None if options.minutes is None else time.time() + 60 * options.minutes
+    deadline = _deadline(options.minutes)
     grid_settings, planned, results = _planned(grid, options)
     check_installed()
-    _check_folder(results)
-    _check_results(planned, os.fspath(grid), results)
+    _check_results(planned, grid, results)
     book = _Book(planned=planned, tell=tell)
     able = _able(_possible(planned, book), named=bool(options.only), book=book)
-    tasks = [
-        msgspec.structs.replace(task, debug=options.debug)
-        for task in tasks_of(
-            grid_settings, able, results=results, threads=run_threads(options), deadline=deadline
-        )
-    ]
+    tasks = tasks_of(
+        grid_settings,
+        able,
+        results=results,
+        threads=run_threads(options),
+        deadline=deadline,
+        debug=options.debug,
+    )
     _say_plan(grid_settings, planned, len(tasks), tell)
     for event in run_tasks(tasks, jobs=options.jobs):
         _report(event, book, tell_more)
@@ -129,7 +128,7 @@ def bench(
 
 
 @validate_arguments
-def plan_grid(grid: str | os.PathLike[str], settings: BenchSettings | None = None) -> list[Planned]:
+def plan_grid(grid: AnyPath, settings: BenchSettings | None = None) -> list[Planned]:
     """Determines the progress of each run of a grid, and starts nothing.
 
     Args:
@@ -151,9 +150,7 @@ def run_threads(settings: BenchSettings) -> int | None:
     return max(1, usable_cores() // settings.jobs)
 
 
-def _planned(
-    path: str | os.PathLike[str], settings: BenchSettings
-) -> tuple[Grid, list[Planned], Path]:
+def _planned(path: AnyPath, settings: BenchSettings) -> tuple[Grid, list[Planned], Path]:
     """Returns the grid, the progress of its runs, and the folder of the results."""
     from fascicle.training.experiments.grid import read_grid
     from fascicle.training.experiments.queue import plan_runs, select
@@ -163,6 +160,10 @@ def _planned(
     results = Path(settings.results or grid.results)
     runs = select(grid.runs, tiers=settings.tiers, only=settings.only)
     return grid, plan_runs(runs, folder=folder, results=results), results
+
+
+def _deadline(minutes: int | None) -> float | None:
+    return None if minutes is None else time.time() + 60 * minutes
 
 
 def _check_folder(results: Path) -> None:
@@ -175,13 +176,20 @@ def _check_folder(results: Path) -> None:
         )
 
 
-def _check_results(planned: Sequence[Planned], grid: str, results: Path) -> None:
-    """Refuses to overwrite files that are no results, or that are inputs."""
+def _check_results(planned: Sequence[Planned], grid: AnyPath, results: Path) -> None:
+    """Refuses a place where no results can be written, and files that are no results, or that are
+    inputs.
+    """
     from fascicle.training.experiments.results import check_result, result_paths
 
+    _check_folder(results)
     origins = {str(run.run.origin) for run in planned}
     inputs = Inputs.of(
-        [grid, *origins, *(path for run in planned for path in run.recipe.files().values())]
+        [
+            os.fspath(grid),
+            *origins,
+            *(path for run in planned for path in run.recipe.files().values()),
+        ]
     )
     for run in planned:
         if run.state not in ("done", "unable"):
