@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import fascicle.plugins as plugins
-from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.arguments import AnyPath, Paths, to_path_list, validate_arguments
 from fascicle.core.files.intact import check_files
 from fascicle.errors import ModelError, RecipeError, UsageError
 from fascicle.networks import load_filter as load_filter
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
 
 DEFAULT_MODEL = "biomed"
-_ModelSource = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-_TypesFile = str | os.PathLike[str] | None
+_ModelSource = AnyPath | Sequence[AnyPath]
+_TypesFile = AnyPath | None
 TOGETHER = 1 << 30  # bytes of files up to which ensembles keep all members in memory
 
 
@@ -78,8 +78,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     only: str | Sequence[str] = (),
     threshold: Share | Mapping[str, Share] = 0.0,
     variants: bool = False,
-    assertions: bool | str | os.PathLike[str] = False,
-    relations: str | os.PathLike[str] | None = None,
+    assertions: bool | AnyPath = False,
+    relations: AnyPath | None = None,
     nested: bool = False,
     links: bool = True,
 ) -> Annotator:
@@ -166,8 +166,8 @@ def to_choices(  # noqa: PLR0913
     careful: str | Sequence[str],
     only: str | Sequence[str],
     threshold: float | Mapping[str, float],
-    assertions: bool | str | os.PathLike[str],
-    relations: str | os.PathLike[str] | None,
+    assertions: bool | AnyPath,
+    relations: AnyPath | None,
     links: bool = True,
     **others: Any,
 ) -> Choices:
@@ -217,15 +217,10 @@ def open_model(
     """
     from fascicle.runtime.composing import ALL_LINKS, compose
 
-    packs, stated = pack_folders(model), recognition
+    stated = recognition
     if recognition and not recognition.links and choices.link == AUTO:
         choices = msgspec.structs.replace(choices, link=())
-    remaining = choices
-    if packs and recognition is None:
-        recognition, remaining = _choices_of_packs(packs, choices)
-    elif choices.nested and not packs:
-        name = to_path_list(model, name="model")[0]
-        raise UsageError(f"the argument nested is for term packs, and {name} is none; leave it out")
+    recognition, remaining = _choices_of_packs(model, choices, recognition)
     predictor = load_all_types(
         model,
         threads=threads,
@@ -255,14 +250,25 @@ def open_model(
         choices=choices.with_places(from_anywhere),
         device=device,
     )
-    opening = Opening(
-        composition=composed.made_of,
-        threads=threads,
-        recognition=stated,
-        fingerprint=composed.fingerprint,
-    )
-    composed.reopening = reopen, (msgspec.json.encode(opening),)
+    _remember(composed, composed.made_of, threads=threads, recognition=stated)
     return composed
+
+
+def _remember(
+    model: Annotator,
+    composition: Composition,
+    *,
+    threads: int | None,
+    recognition: RecognitionSettings | None,
+) -> None:
+    """Writes down how another process can open a model, see `reopen`."""
+    opening = Opening(
+        composition=composition,
+        threads=threads,
+        recognition=recognition,
+        fingerprint=model.fingerprint,
+    )
+    model.reopening = reopen, (msgspec.json.encode(opening),)
 
 
 @lru_cache(maxsize=1)  # a worker gets the same model with each task
@@ -292,12 +298,19 @@ def reopen(opening: bytes) -> Annotator:
 
 
 def _choices_of_packs(
-    packs: Sequence[Path], choices: Choices
-) -> tuple[RecognitionSettings, Choices]:
-    """Returns how packs look for their names, and the choices that are left for their mentions.
+    model: _ModelSource, choices: Choices, recognition: RecognitionSettings | None
+) -> tuple[RecognitionSettings | None, Choices]:
+    """Returns how packs look for their names, and the choices that are left for their mentions;
+    for other models, and where it is stated, as it was.
 
     A pack that looks for fewer types finds other names than one whose mentions are filtered.
     """
+    packs = pack_folders(model)
+    if choices.nested and not packs:
+        name = to_path_list(model, name="model")[0]
+        raise UsageError(f"the argument nested is for term packs, and {name} is none; leave it out")
+    if not packs or recognition is not None:
+        return recognition, choices
     if choices.ends:
         raise UsageError(
             f"the argument ends is for models, and {packs[0]} is a term pack; leave it out"
@@ -412,7 +425,7 @@ def _in_case(
 
 
 def _loaded(
-    model: str | os.PathLike[str],
+    model: AnyPath,
     threads: int | None,
     types: _TypesFile,
     device: str | None,
@@ -456,7 +469,7 @@ def _refuse(reason: str, *, types: object = None, device: str | None = None) -> 
 
 
 def load_single(
-    model: str | os.PathLike[str], *, threads: int | None = None, device: str | None = None
+    model: AnyPath, *, threads: int | None = None, device: str | None = None
 ) -> ModelPredictor:
     """Loads a model that is no ensemble, for functions that need a single model; see `load`.
 

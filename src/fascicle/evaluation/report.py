@@ -210,7 +210,6 @@ def build_report(
         )
         for system in systems
     ]
-    tests = paired_tests(systems, resamples=settings.resamples)
     return {
         "fascicle_report": SCHEMA,
         "gold": _gold(documents, systems[0].strict, training),
@@ -219,10 +218,7 @@ def build_report(
         "intervals": settings.cutting,
         "attributes": _attributes(bucketing, [analysis.buckets for analysis in analyses]),
         "systems": [_system_part(analysis, documents, training, settings) for analysis in analyses],
-        "differences": [
-            _difference_part(analysis, analyses[0], test)
-            for analysis, test in zip(analyses[1:], tests, strict=True)
-        ],
+        "differences": _difference_parts(analyses, resamples=settings.resamples),
     }
 
 
@@ -249,6 +245,16 @@ def _bucket_lines(buckets: Iterable[Bucket]) -> list[BucketLine]:
 
 def _is_empty(bucket: Bucket) -> bool:
     return bucket.is_empty
+
+
+def _difference_parts(analyses: Sequence[_Analysis], *, resamples: int) -> list[dict[str, Any]]:
+    """Returns how each system differs from the first."""
+    baseline, *further = analyses
+    tests = paired_tests([analysis.system for analysis in analyses], resamples=resamples)
+    return [
+        _difference_part(analysis, baseline, test)
+        for analysis, test in zip(further, tests, strict=True)
+    ]
 
 
 def _difference_part(analysis: _Analysis, baseline: _Analysis, test: Any) -> dict[str, Any]:

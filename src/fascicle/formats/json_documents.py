@@ -6,7 +6,7 @@ Articles have a title, an abstract and paragraphs, without annotation.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise, zip_longest
 from typing import Any, Final, NamedTuple
 
@@ -149,19 +149,25 @@ def _place_mentions(
             )
 
 
+def _plain_reader(name: str) -> Callable[..., Document]:
+    """Returns the function for records of a tool or schema that are read without options."""
+    from fascicle.formats import bigbio, europepmc_search, gate, papers
+
+    return {
+        _ARTICLE: _of_article,
+        gate.STEP: gate.from_record,
+        bigbio.STEP: bigbio.from_record,
+        europepmc_search.STEP: europepmc_search.from_result,
+        papers.CONTENT: papers.from_content,
+    }[name]
+
+
 def _of_tool(
     record: Record, identifier: str, meta: dict[str, str], *, votes: Counter[str], source: Source
 ) -> Document:
     """Makes a document from a record of a tool or schema with its own reader."""
-    from fascicle.formats import (  # late: most files are of no such tool
-        bigbio,
-        europepmc,
-        europepmc_search,
-        gate,
-        label_studio,
-        papers,
-        pubannotation,
-    )
+    # late: most files are of no such tool
+    from fascicle.formats import europepmc, label_studio, papers, pubannotation
 
     shape = record.shape
     if shape.reader == label_studio.STEP:
@@ -181,17 +187,9 @@ def _of_tool(
     if shape.reader == _TITLE:
         return _of_article({**record.value, "paragraphs": ()}, identifier, meta=meta)
     try:
-        if shape.reader in (papers.BODY, papers.WORK):
-            parts = papers.PARTS[shape.reader](record.value)
-            return _of_article(parts, identifier, meta=meta)
-        make = {
-            _ARTICLE: _of_article,
-            gate.STEP: gate.from_record,
-            bigbio.STEP: bigbio.from_record,
-            europepmc_search.STEP: europepmc_search.from_result,
-            papers.CONTENT: papers.from_content,
-        }[shape.reader]
-        return make(record.value, identifier, meta=meta)
+        if shape.reader in papers.PARTS:
+            return _of_article(papers.PARTS[shape.reader](record.value), identifier, meta=meta)
+        return _plain_reader(shape.reader)(record.value, identifier, meta=meta)
     except msgspec.ValidationError as error:
         raise ValueError(f"not in the form of {shape.reader} ({error})") from None
 

@@ -207,18 +207,17 @@ def _check_options(args: Any) -> None:
 def run_agreement(args: Any) -> int:
     """Runs the comparison; returns the exit code."""
     _check_options(args)
-    first = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
+    gold = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
     reading = read_request(args, role="pred")
     tally = Tally()
-    sides = [
-        PredictionRequest(path=path, reading=reading, source=args.source or "")
-        for path in args.files
-    ]
-    agreement = agree_all([first, *sides], events=tally.account.events)
+    source = args.source or ""
+    sides = (PredictionRequest(path=path, reading=reading, source=source) for path in args.files)
+    agreement = agree_all([gold, *sides], events=tally.account.events)
     tally.say(verbose=args.verbose)
-    say_notes(dict.fromkeys(note for path in agreement.pairs for note in path.notes))
-    pair, unit = agreement.pairs[0], text_unit(agreement.pairs[0].gold.documents)
-    if len(sides) == 1:
+    say_notes(dict.fromkeys(note for each in agreement.pairs for note in each.notes))
+    pair, *further = agreement.pairs
+    unit = text_unit(pair.gold.documents)
+    if not further:
         value = {"names": list(pair.names)} | pair.numbers.as_dict()
         text = _as_text(pair.numbers, pair.names, by_type=args.by_type, unit=unit)
     else:

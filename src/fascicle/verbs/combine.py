@@ -114,7 +114,7 @@ def combine(
     events = EventCounts() if account is None else account.events
     reading = ReadReport() if account is None else account.reading
     systems = several.to_systems_request(systems)
-    request = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
+    request = RuleRequest.of(rule)
     request.check({"texts": texts}, needed=("texts",) if request.name == "meta" else ())
     vote, least = request.rule(), None if texts is None else _probability(request.threshold)
     read = read_systems(systems, least=request.kind.least, events=events)

@@ -4,14 +4,14 @@ a model.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.arguments import AnyPath, Paths, to_path_list, validate_arguments
 from fascicle.core.files.atomic import atomic_folder, check_folder
 from fascicle.core.files.intact import check_files
 from fascicle.core.wording import plural
@@ -51,7 +51,7 @@ class SavedEnsemble:
 @validate_arguments
 def ensemble(
     models: Paths,
-    folder: str | os.PathLike[str],
+    folder: AnyPath,
     rule: RuleRequest | stored.RuleName = "majority",
     *,
     name: str = "",
@@ -81,18 +81,21 @@ def ensemble(
         UsageError: too few models, one model twice, or numbers that the rule does not allow.
         InputError: two models have different names for one type.
     """
-    request = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
+    request = RuleRequest.of(rule)
     members_given, target = to_path_list(models, name="models"), Path(folder)
     _check_request(request, members_given)
     check_folder(target, kind="ensemble", overwrite=overwrite)
     members = [_undamaged(member) for member in members_given]
     judges = [_undamaged_filter(request.filter)] if request.filter is not None else []
-    described = enumerate(map(_describe, members), start=1)
-    used = {f"model {at} ({own})": types for at, (own, types) in described}
+    used = _types_by_model(members)
     notes = [] if distinct_types else _check_types(used, judges, agree=request.rule().is_vote)
-    types = tuple(sorted({kind for member in used.values() for kind in member}))
     manifest = _manifest(
-        request, members, judges, types=types, name=name or target.resolve().name, flat=flat
+        request,
+        members,
+        judges,
+        types=sorted({*chain(*used.values())}),
+        name=name or target.resolve().name,
+        flat=flat,
     )
     with atomic_folder(target, kind="ensemble", overwrite=overwrite) as place:
         _fill(place, manifest, members, judges)
@@ -142,6 +145,11 @@ def _undamaged(name: str) -> Path:
     return folder
 
 
+def _types_by_model(members: Sequence[Path]) -> dict[str, tuple[str, ...]]:
+    described = enumerate(map(_describe, members), start=1)
+    return {f"model {at} ({own})": types for at, (own, types) in described}
+
+
 def _describe(folder: Path) -> tuple[str, tuple[str, ...]]:
     """Returns the name of a model, and the types that it gives out."""
     if is_pack(folder):
@@ -167,7 +175,7 @@ def _manifest(
     members: Sequence[Path],
     judges: Sequence[Path],
     *,
-    types: tuple[str, ...],
+    types: Sequence[str],
     name: str,
     flat: bool,
 ) -> stored.EnsembleManifest:
@@ -176,7 +184,7 @@ def _manifest(
         manifest = stored.EnsembleManifest(
             name=name,
             fascicle=VERSION,
-            types=types,
+            types=tuple(types),
             rule=request.name,
             k=request.k or 0,
             weights=tuple(map(str, request.weights or ())),

@@ -214,28 +214,14 @@ def run(args: Options) -> int:
     """Scores the predictions; returns the exit code."""
     if other := _other_scores(args):
         return other(args)
-    if option := first_given(
-        args, ("linker", "ontology", "pack", *(() if args.at_least else ("prefix",)))
-    ):
-        raise UsageError(f"{option} is about links; give --links too")
-    _check_gates(args.at_least)
+    _check_options(args)
     columns = declared.system_columns(args)
     systems, report_request, tally = _systems_of(args, columns), _report_of(args), Tally()
-    evaluation = call(
-        evaluate,
-        args,
-        gold=_gold_of(args, columns),
-        predictions=systems,
-        types=shared.type_mapping(args),
-        map=args.map or "",
-        events=tally.account.events,
-        watch=with_progress,
-    )
+    evaluation = _evaluate(args, _gold_of(args, columns), systems, tally.account.events)
     gates = _gates_of(args, evaluation)
     report = _report_on(evaluation, report_request, events=tally.account.events)
-    if args.verbose:
-        for line in evaluation.gold.reading.lines():
-            say(line)
+    for line in evaluation.gold.reading.lines() if args.verbose else ():
+        say(line)
     tally.say()
     notes = [*evaluation.notes, *(report.notes if report else ())]
     headlines = _headlines(evaluation.systems, notes) if args.interval else None
@@ -243,8 +229,7 @@ def run(args: Options) -> int:
         notes += _write_report(report, args.report, overwrite=args.overwrite)
     say_notes(notes)
     verdict, code = _judge_gates(gates)
-    text = _as_text(evaluation, headlines, by_type=args.by_type) + verdict
-    text += "".join(map(_types_to_write, evaluation.systems))
+    text = _as_text(evaluation, headlines, verdict, by_type=args.by_type)
     emit(_values(evaluation.systems, headlines, gates), text, as_json=args.json)
     return code or tally.exit_code(strict=args.strict)
 
@@ -275,6 +260,32 @@ def _other_scores(args: Options) -> Callable[[Options], int] | None:
 
         return run_links
     return None
+
+
+def _evaluate(
+    args: Options,
+    gold: PredictionRequest,
+    systems: Sequence[PredictionRequest | Runnable],
+    events: EventCounts,
+) -> Evaluation:
+    return call(
+        evaluate,
+        args,
+        gold=gold,
+        predictions=systems,
+        types=shared.type_mapping(args),
+        map=args.map or "",
+        events=events,
+        watch=with_progress,
+    )
+
+
+def _check_options(args: Options) -> None:
+    """Refuses options of links without ``--links``, and gates that cannot be read."""
+    names = ("linker", "ontology", "pack", *(() if args.at_least else ("prefix",)))
+    if option := first_given(args, names):
+        raise UsageError(f"{option} is about links; give --links too")
+    _check_gates(args.at_least)
 
 
 def _gold_of(args: Options, columns: declared.SomeColumns | None) -> PredictionRequest:
@@ -414,14 +425,22 @@ def _values(
 
 
 def _as_text(
-    evaluation: Evaluation, headlines: Mapping[str, Headline] | None, *, by_type: bool
+    evaluation: Evaluation,
+    headlines: Mapping[str, Headline] | None,
+    verdict: str,
+    *,
+    by_type: bool,
 ) -> str:
     unit = resampling_unit(evaluation.gold.documents)
-    if len(evaluation.systems) > 1:
-        return systems_table(evaluation.systems, headlines=headlines, by_type=by_type, unit=unit)
-    (system,) = evaluation.systems
-    headline = (headlines or {}).get(system.name)
-    return table(system.strict, headline=headline, by_type=by_type, others=system.others, unit=unit)
+    system, *further = evaluation.systems
+    if further:
+        text = systems_table(evaluation.systems, headlines=headlines, by_type=by_type, unit=unit)
+    else:
+        headline = (headlines or {}).get(system.name)
+        text = table(
+            system.strict, headline=headline, by_type=by_type, others=system.others, unit=unit
+        )
+    return text + verdict + "".join(map(_types_to_write, evaluation.systems))
 
 
 def _value(system: ScoredSystem, headlines: Mapping[str, Headline] | None) -> dict[str, Any]:

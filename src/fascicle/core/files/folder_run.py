@@ -169,6 +169,10 @@ class FolderRun:
         entries = {entry["input"]: entry for entry in self._journal.entries}
         self._own = {entry["output"] for entry in entries.values()}
         self.done = self._whole_entries(entries)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Refuses files of others, and empties the folder of files without their final names."""
         try:
             self._refuse_others()
             # left by a killed run: this process holds the journal

@@ -192,22 +192,19 @@ def agreement(
     if not documents:
         raise InputError("there is no document, so there is nothing to agree on; give a corpus")
     pages = [
-        _Page.of(WordLayout(document), first[document.id], second[document.id])
-        for document in documents
+        _Page.of(document, (first[document.id], second[document.id])) for document in documents
     ]
     types = sorted({mention.type for page in pages for mention in chain(*page.sides)})
     series = _all_series(pages, types)
     numbers = _numbers(series, resamples=resamples, level=level, seed=seed)
     return Agreement(
         documents=len(documents),
-        words=sum(len(page.labels[0]) for page in pages),
+        words=sum(map(_Page.words, pages)),
         mentions={name: _mention_row(series, numbers, name) for name in types},
         all_mentions=_mention_row(series, numbers, None),
         marks={name: _mark_row(series, numbers, name) for name in types},
         any_mark=_mark_row(series, numbers, None),
-        kappas={
-            name: (series["subset", name].sums[0], numbers["subset", name]) for name in _SUBSETS
-        },
+        kappas=_kappas(series, numbers),
         wordless_mentions=sum(page.wordless for page in pages),
         level=level,
         resamples=resamples,
@@ -245,13 +242,25 @@ class _Page:
     labels: tuple[list[_Label], list[_Label]]
     wordless: int
 
+    def words(self) -> int:
+        return len(self.labels[0])
+
     @staticmethod
-    def of(layout: WordLayout, first: Sequence[Mention], second: Sequence[Mention]) -> _Page:
+    def of(document: Document, sides: tuple[Sequence[Mention], Sequence[Mention]]) -> _Page:
+        layout, (first, second) = WordLayout(document), sides
         return _Page(
-            sides=(first, second),
+            sides=sides,
             labels=(_labels(layout, first), _labels(layout, second)),
             wordless=sum(not layout.touched(mention.spans) for mention in (*first, *second)),
         )
+
+
+def _kappas(
+    series: Mapping[tuple[str, str | None], _Series],
+    numbers: Mapping[tuple[str, str | None], Number],
+) -> dict[str, tuple[int, Number]]:
+    """Returns of each subset of the words their number, and kappa of their labels."""
+    return {name: (series["subset", name].sums[0], numbers["subset", name]) for name in _SUBSETS}
 
 
 def _all_series(

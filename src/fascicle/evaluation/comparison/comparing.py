@@ -95,9 +95,9 @@ class SystemPair:
     randomisation_p: float
     randomisation_p_corrected: float
 
-    def differ(self, alpha: float = 1 - LEVEL) -> bool:
+    def differ(self) -> bool:
         """True if both corrected tests find a difference at a level of error."""
-        return max(self.bootstrap_p, self.randomisation_p_corrected) < alpha
+        return max(self.bootstrap_p, self.randomisation_p_corrected) < 1 - LEVEL
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -192,6 +192,11 @@ class RuleRequest:
     threshold: float | str | None = None
     filter: str | None = None
 
+    @staticmethod
+    def of(rule: RuleRequest | RuleName) -> RuleRequest:
+        """Returns a rule that may be only a name."""
+        return rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
+
     def __post_init__(self) -> None:
         """Checks the name and the arguments."""
         if self.name not in RULES:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from fascicle.annotation import Annotation, NothingError, OfInput
-from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.arguments import AnyPath, Paths, to_path_list, validate_arguments
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.atomic import Opened, open_output
 from fascicle.core.files.folder_run import FolderRun, OutputFiles
@@ -85,6 +85,12 @@ def held_links(format_holds: HeldFields) -> HeldLinks:
     return HeldLinks(any="links" in format_holds.fields, keep=format_holds.links)
 
 
+def tell_notes(resolved: ResolvedInputs, reading: ReadRequest, listener: ProgressCallbacks) -> None:
+    """Tells what a user should know of inputs before they are read."""
+    for note in notes_on(resolved.places, format=reading.format):
+        listener.tell(f"note: {note}")
+
+
 @contextmanager
 def report_interruption(part: PartFile, path: str, listener: ProgressCallbacks) -> Iterator[None]:
     """Tells what becomes of the part of an interrupted run, and where this one can go on if the
@@ -115,7 +121,7 @@ def output_causes(predictor: Annotator, options: Sequence[Any]) -> dict[str, str
 @validate_arguments
 def annotate(  # noqa: PLR0913 - as users say it
     files: Paths,
-    output: str | os.PathLike[str],
+    output: AnyPath,
     *,
     model: Paths = DEFAULT_MODEL,
     also: Paths | None = None,
@@ -125,7 +131,7 @@ def annotate(  # noqa: PLR0913 - as users say it
     resume: bool = False,
     link: Paths | None = "auto",
     ontology: str = "",
-    types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    types: AnyPath | Sequence[AnyPath] | None = None,
     careful: str | Sequence[str] = (),
     only: str | Sequence[str] = (),
     threshold: Share | Mapping[str, Share] = 0.0,
@@ -133,8 +139,8 @@ def annotate(  # noqa: PLR0913 - as users say it
     nested: bool = False,
     progress: bool = False,
     variants: bool = False,
-    assertions: bool | str | os.PathLike[str] = False,
-    relations: str | os.PathLike[str] | None = None,
+    assertions: bool | AnyPath = False,
+    relations: AnyPath | None = None,
     device: str | None = None,
 ) -> Account:
     """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
@@ -244,8 +250,7 @@ def annotate_files(
         )
     )
     listener = ProgressCallbacks() if listener is None else listener
-    for note in notes_on(resolved.places, format=request.reading.format):
-        listener.tell(f"note: {note}")
+    tell_notes(resolved, request.reading, listener)
     work = _Work(
         request=request,
         given=resolved,

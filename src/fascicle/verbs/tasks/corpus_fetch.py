@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from fascicle.core.arguments import validate_arguments
+from fascicle.core.arguments import AnyPath, validate_arguments
 from fascicle.errors import UsageError
 from fascicle.formats import catalogue
 from fascicle.settings.base import Name, Settings
@@ -46,7 +45,7 @@ class PublicCorpus(Settings, frozen=True, kw_only=True):
         }
 
 
-def corpora(table: str | os.PathLike[str] = PUBLIC) -> dict[str, PublicCorpus]:
+def corpora(table: AnyPath = PUBLIC) -> dict[str, PublicCorpus]:
     """Returns the corpora of a table by their names: those that Fascicle knows, or those of a TOML
     file.
 
@@ -71,9 +70,9 @@ def corpora(table: str | os.PathLike[str] = PUBLIC) -> dict[str, PublicCorpus]:
 @validate_arguments
 def fetch(
     name: str,
-    folder: str | os.PathLike[str] | None = None,
+    folder: AnyPath | None = None,
     *,
-    table: str | os.PathLike[str] = PUBLIC,
+    table: AnyPath = PUBLIC,
     limits: FetchLimits = FetchLimits(),  # noqa: B008 - frozen
     overwrite: bool = False,
     told: Callable[[str], None] = lambda sentence: None,

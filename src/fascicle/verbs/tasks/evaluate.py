@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from fascicle.core.arguments import validate_arguments, validate_documents
+from fascicle.core.arguments import AnyPath, validate_arguments, validate_documents
 from fascicle.core.document import GOLD, Document
 from fascicle.core.files.source import STDIN, distinguishing_folders, stem
 from fascicle.core.results import TableRow, Tabular
@@ -38,7 +38,7 @@ from fascicle.text.taught import Cuts, sentence_hashes
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest, predict_gold_texts
 from fascicle.verbs.tasks.scored import THE_GOLD, ScoredNames, Types, scored_types
 
-File = str | os.PathLike[str] | PredictionRequest
+File = AnyPath | PredictionRequest
 Runnable = ModelRequest | PipelineRequest
 SystemInput = File | Iterable[Document]
 
@@ -327,21 +327,24 @@ def evaluate(  # noqa: PLR0913
     for answer in (predict_gold_texts(each, typed, events=events, watch=watch) for each in models):
         answers.append(replace(answer, name=several.free_name(answer.name, answers)))
     answers, remarks = _renamed(answers, original, map)
-    answers = [scored_only.of_predictions(answer) for answer in answers]
-    if facts:
-        answers = [replace(answer, mentions=all_facts(answer.mentions)) for answer in answers]
-    is_one_of_several = len(files) > 1
+    answers = [_scored_part(answer, scored) for answer in answers]
+    score = partial(
+        _scored, gold=right.documents, allow_missing=allow_missing, several=len(files) > 1
+    )
     return Evaluation(
         gold=right,
-        systems=tuple(
-            _scored(answer, right.documents, allow_missing=allow_missing, several=is_one_of_several)
-            for answer in answers
-        ),
+        systems=tuple(score(answer) for answer in answers),
         predictions={answer.name: answer for answer in answers},
         remarks=(*remarks, *_notes_on_training(right, systems, answers)),
         scored=scored,
         typed=typed,
     )
+
+
+def _scored_part(predictions: Predictions, scored: ScoredNames) -> Predictions:
+    """Returns the types of predictions that are scored, or their facts in place of types."""
+    own = scored.types.of_predictions(predictions)
+    return replace(own, mentions=all_facts(own.mentions)) if scored.facts else own
 
 
 def _refuse_distributions(systems: Sequence[object]) -> None:
@@ -419,7 +422,7 @@ def _notes_on_training(
 
 
 def _scored(
-    predictions: Predictions, gold: Sequence[Document], *, allow_missing: bool, several: bool
+    predictions: Predictions, *, gold: Sequence[Document], allow_missing: bool, several: bool
 ) -> ScoredSystem:
     try:
         predictions.check(gold, named=False)

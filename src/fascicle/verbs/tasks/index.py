@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
 import msgspec
 
-from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.arguments import AnyPath, Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import check_target, open_output
 from fascicle.core.wording import plural
@@ -39,7 +38,7 @@ from fascicle.terms.rule_problems import RuleProblem
 
 
 @validate_arguments
-def stats(pack: str | os.PathLike[str]) -> PackStats:
+def stats(pack: AnyPath) -> PackStats:
     """Counts concepts, names and left-out names of a pack.
 
     Args:
@@ -69,7 +68,7 @@ class VerifiedPack(msgspec.Struct, frozen=True, kw_only=True):
 
 @validate_arguments
 def verify(
-    pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = lambda step, count: None
+    pack: AnyPath, *, told: Callable[[str, int], None] = lambda step, count: None
 ) -> VerifiedPack:
     """Reads all files of a pack, and checks every hash, every range and every order.
 
@@ -86,7 +85,7 @@ def verify(
 
 
 @validate_arguments
-def why(pack: str | os.PathLike[str], surface: str) -> Explanation:
+def why(pack: AnyPath, surface: str) -> Explanation:
     """Explains a surface: its keys, the matching terms with their concepts, and the terms left out
     with the reason.
 
@@ -123,7 +122,7 @@ class SamePair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @validate_arguments
-def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
+def sets(pack: AnyPath) -> Iterator[SamePair]:
     """Yields the pairs of concepts that make the sets of a pack, in the order in which they are
     processed.
 
@@ -151,8 +150,8 @@ def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
 
 @validate_arguments
 def diff(
-    first: str | os.PathLike[str],
-    second: str | os.PathLike[str],
+    first: AnyPath,
+    second: AnyPath,
     *,
     corpus: Paths = (),
     reading: ReadRequest | None = None,
@@ -191,8 +190,8 @@ def diff(
 
 
 def _other_pack(
-    first: str | os.PathLike[str],
-    second: str | os.PathLike[str],
+    first: AnyPath,
+    second: AnyPath,
     findings: list[RuleProblem] | None,
 ) -> Pack:
     """Returns the second pack, or the first one with the rules of a table."""
@@ -206,8 +205,8 @@ def _other_pack(
 
 @validate_arguments
 def export(
-    pack: str | os.PathLike[str],
-    table: str | os.PathLike[str],
+    pack: AnyPath,
+    table: AnyPath,
     *,
     silent: bool = False,
     overwrite: bool = False,
@@ -264,8 +263,8 @@ def _note_on_gold(path: str, types: Collection[str]) -> str:
 
 @validate_arguments
 def curate(  # noqa: PLR0913
-    pack: str | os.PathLike[str],
-    table: str | os.PathLike[str],
+    pack: AnyPath,
+    table: AnyPath,
     *,
     corpus: Paths = (),
     texts: Paths = (),
@@ -296,12 +295,7 @@ def curate(  # noqa: PLR0913
         InputError: a text cannot be read.
         OutputError: the file exists, or cannot be written.
     """
-    gold, raw = to_path_list(corpus, name="corpus"), to_path_list(texts, name="texts")
-    if not gold and not raw:
-        raise UsageError(
-            "no text was given; give corpora with gold, or texts without, in which names are "
-            "counted"
-        )
+    gold, raw = _texts_of(corpus, texts)
     check_target(table, overwrite=overwrite)
     opened, tally = Pack.open(pack), account or Account()
     evidence, notes = Evidence(opened), list[str]()
@@ -310,9 +304,23 @@ def curate(  # noqa: PLR0913
         notes.append(_note_on_gold(path, evidence.read_gold(watch(documents))))
     if raw:
         evidence.read_raw(watch(read_all_documents(raw, ReadRequest(), report=tally.reading)))
+    notes.append(f"{plural(len(evidence.counts), 'name was', 'names were')} found")
     proposed = proposals(opened, evidence.counts, settings or ProposalSettings())
+    _write_rules(proposed, table, overwrite=overwrite)
+    return CuratedPack(proposals=tuple(proposed), names=len(evidence.counts), notes=tuple(notes))
+
+
+def _texts_of(corpus: Paths, texts: Paths) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    gold, raw = to_path_list(corpus, name="corpus"), to_path_list(texts, name="texts")
+    if not gold and not raw:
+        raise UsageError(
+            "no text was given; give corpora with gold, or texts without, in which names are "
+            "counted"
+        )
+    return gold, raw
+
+
+def _write_rules(proposed: Iterable[Proposal], table: AnyPath, *, overwrite: bool) -> None:
     rules = (rule for proposal in proposed for rule in proposal.rules)
     with open_output(table, overwrite=overwrite) as stream:
         stream.write(format_rules(rules).encode())
-    notes.append(f"{plural(len(evidence.counts), 'name was', 'names were')} found")
-    return CuratedPack(proposals=tuple(proposed), names=len(evidence.counts), notes=tuple(notes))

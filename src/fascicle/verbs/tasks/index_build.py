@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections import defaultdict
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.arguments import validate_arguments
+from fascicle.core.arguments import AnyPath, validate_arguments
 from fascicle.core.files.atomic import atomic_text_writer, check_folder
 from fascicle.errors import UsageError, add_place
 from fascicle.linking.folder import write_linker
@@ -47,8 +46,8 @@ from fascicle.terms.terms import ConceptRecord, Name
 
 @validate_arguments
 def build_pack(  # noqa: PLR0913
-    sources: str | os.PathLike[str],
-    output: str | os.PathLike[str],
+    sources: AnyPath,
+    output: AnyPath,
     *,
     kind: str = "",
     memory: int = 256,
@@ -81,20 +80,12 @@ def build_pack(  # noqa: PLR0913
     """
     settings = _settings_of(sources, kind, _pack_name(output))
     check_folder(Path(output), kind=KIND, overwrite=overwrite)
-    for name, source in settings.sources.items():
-        with add_place(key=f"sources.{name}"):
-            check_source(source)
+    _check_sources(settings.sources)
     rules = rules_by_key(read_rules(settings.curation)) if settings.curation else None
     names_seen = SeenNames(rules) if rules is not None else None
     reports = reports if reports is not None else defaultdict(SourceReport)
-    sources_of_pack = [
-        _source_of(name, source, reports[name], names_seen)
-        for name, source in settings.sources.items()
-    ]
-    if rules is not None:
-        sources_of_pack += _added(rules, settings.sources)
     manifest = build(
-        sources_of_pack,
+        _all_sources(settings.sources, rules, names_seen, reports),
         _build_settings(settings, memory),
         output,
         parts=real_parts(names_seen),
@@ -121,7 +112,7 @@ _READERS: Final = (
 _TABLES: Final = (".tsv", ".csv", ".txt", ".parquet")
 
 
-def _settings_of(sources: str | os.PathLike[str], kind: str, name: str) -> PackSettings:
+def _settings_of(sources: AnyPath, kind: str, name: str) -> PackSettings:
     """Returns the settings of a list of vocabularies, or of one vocabulary that is given in
     place of a list.
     """
@@ -161,11 +152,11 @@ def _build_settings(settings: PackSettings, memory: int) -> BuildSettings:
     )
 
 
-def _pack_name(folder: str | os.PathLike[str]) -> str:
+def _pack_name(folder: AnyPath) -> str:
     return _NO_NAME.sub("-", Path(folder).name)
 
 
-def listed_files(sources: str | os.PathLike[str]) -> list[str]:
+def listed_files(sources: AnyPath) -> list[str]:
     """Returns the files that a list of vocabularies names: the inputs of a build beside the list
     itself.
 
@@ -183,8 +174,8 @@ def listed_files(sources: str | os.PathLike[str]) -> list[str]:
 
 
 def write_left_out(
-    table: str | os.PathLike[str],
-    pack: str | os.PathLike[str],
+    table: AnyPath,
+    pack: AnyPath,
     reports: Iterable[SourceReport],
     *,
     overwrite: bool = False,
@@ -210,12 +201,28 @@ def write_left_out(
         )
 
 
-def _added(rules: Curation, names: Collection[str]) -> list[PackSource]:
+def _check_sources(sources: Mapping[str, SourceSettings]) -> None:
+    for name, source in sources.items():
+        with add_place(key=f"sources.{name}"):
+            check_source(source)
+
+
+def _all_sources(
+    sources: Mapping[str, SourceSettings],
+    rules: Curation | None,
+    names_seen: SeenNames | None,
+    reports: defaultdict[str, SourceReport],
+) -> list[PackSource]:
+    own = (_source_of(name, own, reports[name], names_seen) for name, own in sources.items())
+    return [*own, *_added(rules, sources)]
+
+
+def _added(rules: Curation | None, names: Collection[str]) -> list[PackSource]:
     """Returns the names that rules add as sources; a source with the name of a vocabulary
     becomes that of the rules.
     """
     by_source: dict[str, list[ConceptRecord]] = {}
-    for row in rules.added().values():
+    for row in rules.added().values() if rules is not None else ():
         name = CURATION if row.source in names else row.source
         by_source.setdefault(name, []).append(
             ConceptRecord(curie=row.concept, names=(Name(row.surface),))
@@ -273,12 +280,12 @@ _SEVERAL: Final = ("parents", "references", "replaced_by")
 
 @validate_arguments
 def extend(  # noqa: PLR0913
-    pack: str | os.PathLike[str],
-    own: str | os.PathLike[str],
-    output: str | os.PathLike[str],
+    pack: AnyPath,
+    own: AnyPath,
+    output: AnyPath,
     *,
     kind: str = "",
-    linker: str | os.PathLike[str] | None = None,
+    linker: AnyPath | None = None,
     memory: int = 256,
     overwrite: bool = False,
     told: Callable[[str, int], None] = lambda step, count: None,
@@ -322,9 +329,7 @@ def extend(  # noqa: PLR0913
     if rules is not None and findings is not None:
         findings += rule_problems(base, rules)
     all_rules = KeptRules(base, rules)
-    names_before = {facts.name for facts in base.manifest.sources}
-    own_sources = {} if rules is not None else _own_sources(own, kind, names_before)
-    new = _new_sources(own_sources, base, all_rules, reports if reports is not None else {})
+    new = _new_sources(own, kind, base, all_rules, reports) if rules is None else ()
     return build(
         [*pack_sources(base, rules), *new],
         build_settings(base, name=_pack_name(output), memory=memory),
@@ -337,13 +342,16 @@ def extend(  # noqa: PLR0913
 
 
 def _new_sources(
-    own: Mapping[str, SourceSettings],
+    own: AnyPath,
+    kind: str,
     base: Pack,
     rules: KeptRules,
-    reports: dict[str, SourceReport],
+    reports: dict[str, SourceReport] | None,
 ) -> Iterator[PackSource]:
-    for name, settings in own.items():
-        if name in {facts.name for facts in base.manifest.sources}:
+    reports = {} if reports is None else reports
+    names_before = {facts.name for facts in base.manifest.sources}
+    for name, settings in _own_sources(own, kind, names_before).items():
+        if name in names_before:
             raise UsageError(
                 f"the pack {base.folder} has a source {name!r} too; give the own one another name"
             )
@@ -359,7 +367,7 @@ def _watch_rules(source: PackSource, rules: KeptRules) -> Iterator[ConceptRecord
 
 
 def _own_sources(
-    own: str | os.PathLike[str], kind: str, names_before: Collection[str] = ()
+    own: AnyPath, kind: str, names_before: Collection[str] = ()
 ) -> dict[str, SourceSettings]:
     if Path(own).suffix == ".toml":
         return dict(read_pack_settings(own).sources)
@@ -405,7 +413,7 @@ def _own_columns(titles: Sequence[str], columns: Mapping[str, Sequence[int]]) ->
     return ColumnSettings(**settings | ({"type": first["type"]} if "type" in first else {}))
 
 
-def _parts(linker: str | os.PathLike[str] | None, base: Pack) -> Sequence[LinkerPart]:
+def _parts(linker: AnyPath | None, base: Pack) -> Sequence[LinkerPart]:
     """Returns the linker whose rankers are kept; none for a pack without a linker."""
     if linker is None and (base.folder / LINKER).is_file():
         linker = base.folder

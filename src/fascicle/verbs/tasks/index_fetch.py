@@ -5,7 +5,6 @@ size and time.
 from __future__ import annotations
 
 import datetime
-import os
 import time
 import urllib.error
 import urllib.request
@@ -19,7 +18,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from fascicle.core.arguments import validate_arguments
+from fascicle.core.arguments import AnyPath, validate_arguments
 from fascicle.core.files.atomic import atomic_writer, check_target
 from fascicle.core.files.owned import file_facts
 from fascicle.core.files.part import PartFile, part_paths
@@ -151,7 +150,7 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         return request
 
 
-def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, PublicVocabulary]:
+def vocabularies(table: AnyPath = PUBLIC) -> dict[str, PublicVocabulary]:
     """Returns the vocabularies of a table by their names: those that Fascicle knows, or those of a
     TOML file.
 
@@ -178,9 +177,9 @@ def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, PublicVoca
 @validate_arguments
 def fetch(
     name: str,
-    folder: str | os.PathLike[str] | None = None,
+    folder: AnyPath | None = None,
     *,
-    table: str | os.PathLike[str] = PUBLIC,
+    table: AnyPath = PUBLIC,
     limits: FetchLimits = FetchLimits(),  # noqa: B008 - frozen
     overwrite: bool = False,
     told: Callable[[str], None] = lambda sentence: None,
@@ -226,7 +225,7 @@ def row_of(name: str, rows: Mapping[str, _Row], *, kind: str) -> _Row:
 def fetch_file(
     name: str,
     row: PublicFile,
-    folder: str | os.PathLike[str] | None,
+    folder: AnyPath | None,
     *,
     limits: FetchLimits,
     overwrite: bool,
@@ -276,9 +275,7 @@ def _keep(
     _make(folder)
     record, path = folder / _RECORD, folder / row.file
     before = _records(record).get(name)
-    is_ours = (
-        before is not None and path.is_file() and file_facts(path) == (before.size, before.sha256)
-    )
+    is_ours = before is not None and _is_unchanged(path, before)
     if before is not None and is_ours and _is_current(before, remote):
         # the folder may have moved
         return msgspec.structs.replace(before, path=str(path), page=row.page, licence=row.licence)
@@ -290,9 +287,22 @@ def _keep(
         sha256 = file_facts(part_paths(path)[0])[1]
         if before is not None and not overwrite:
             _check_same(row, before, sha256)
+    fetched = _facts(row, remote, path, sha256, before)
+    _add_record(record, name, fetched)
+    return fetched
+
+
+def _is_unchanged(path: Path, fetched: Fetched) -> bool:
+    return path.is_file() and file_facts(path) == (fetched.size, fetched.sha256)
+
+
+def _facts(
+    row: PublicFile, remote: _Remote, path: Path, sha256: str, before: Fetched | None
+) -> Fetched:
+    """Returns what is recorded of a file; it was fetched before if it is the same as then."""
     now = datetime.datetime.now(datetime.UTC).date().isoformat()
     is_same = before is not None and before.sha256 == sha256
-    fetched = Fetched(
+    return Fetched(
         path=str(path),
         url=_host_of(row.url),
         size=remote.size,
@@ -303,8 +313,6 @@ def _keep(
         page=row.page,
         licence=row.licence,
     )
-    _add_record(record, name, fetched)
-    return fetched
 
 
 def _make(folder: Path) -> None:
@@ -348,7 +356,7 @@ def _add_record(record: Path, name: str, fetched: Fetched) -> None:
         stream.write(msgspec.json.format(content, indent=2) + b"\n")
 
 
-def source_table(name: str, found: Fetched, *, table: str | os.PathLike[str] = PUBLIC) -> str:
+def source_table(name: str, found: Fetched, *, table: AnyPath = PUBLIC) -> str:
     """Returns the table of a fetched vocabulary for a ``sources.toml``."""
     row = vocabularies(table)[name]
     values = {"path": found.path, **row.source, "licence": row.licence, "url": row.page}

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, BinaryIO, Final
 
 from fascicle.annotation import Annotation, Passage
-from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.arguments import AnyPath, Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document, Mention, Patch, unique
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.part import PartFile, part_paths
@@ -26,13 +26,17 @@ from fascicle.evaluation.doctor.leaks import ProtectedTexts, read_protected
 from fascicle.formats.account import Account
 from fascicle.formats.outputs import STDOUT
 from fascicle.formats.requests import ReadRequest, resolve_inputs
-from fascicle.formats.sources import notes_on
 from fascicle.formats.weak_labels import End, Header, PackedLabels, pack_labels, pack_lines
 from fascicle.loading import DEFAULT_MODEL, open_model
 from fascicle.settings.choices import NO_CHOICES, Choices
 from fascicle.settings.pipeline import is_pipeline
 from fascicle.text.annotator import Annotator, Tagged, TagSpace, map_to_words
-from fascicle.verbs.tasks.annotate import ProgressCallbacks, output_causes, report_interruption
+from fascicle.verbs.tasks.annotate import (
+    ProgressCallbacks,
+    output_causes,
+    report_interruption,
+    tell_notes,
+)
 from fascicle.verbs.tasks.pipeline_predictions import PipelinePredictor
 from fascicle.version import VERSION
 
@@ -107,9 +111,9 @@ class LabelRequest:
 @validate_arguments
 def label(
     files: Paths,
-    output: str | os.PathLike[str],
+    output: AnyPath,
     *,
-    model: str | os.PathLike[str] | None = DEFAULT_MODEL,
+    model: AnyPath | None = DEFAULT_MODEL,
     against: Paths = (),
     overwrite: bool = False,
     resume: bool = False,
@@ -256,13 +260,9 @@ def label_files(
     request.check()
     resolved = resolve_inputs(request.files, (), request.reading)
     listener = listener or ProgressCallbacks()
-    for note in notes_on(resolved.places, format=request.reading.format):
-        listener.tell(f"note: {note}")
+    tell_notes(resolved, request.reading, listener)
     account = Account() if account is None else account
-    total = resolved.size
-    kept_apart = read_protected(
-        exclude=request.exclude, against=request.against, reading=request.reading_against
-    )
+    kept_apart = _protected_of(request)
     predictor = _teacher(request) if open_predictor is None else open_predictor()
     if predictor.tag_space.meaning == "mention-score":
         listener.tell(_note_on_scores(predictor.name))
@@ -271,9 +271,7 @@ def label_files(
         predictor=predictor,
         space=predictor.tag_space,
         run=Annotation(
-            predictor=predictor,
-            account=account,
-            seen=lambda documents, reached: listener.seen(documents, reached, total),
+            predictor=predictor, account=account, seen=partial(_see, listener, resolved.size)
         ),
         protected=kept_apart,
         listener=listener,
@@ -301,6 +299,16 @@ class _Counts:
     def restore(self, state: Mapping[str, Any]) -> None:
         self.words += state["words"]
         self.mentions.update(state["mentions_by_type"])
+
+
+def _protected_of(request: LabelRequest) -> ProtectedTexts:
+    return read_protected(
+        exclude=request.exclude, against=request.against, reading=request.reading_against
+    )
+
+
+def _see(listener: ProgressCallbacks, total: int | None, documents: int, reached: int) -> None:
+    listener.seen(documents, reached, total)
 
 
 @dataclass(frozen=True, kw_only=True)
