@@ -24,7 +24,7 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final
@@ -41,7 +41,7 @@ from fascicle.verbs.process import (
 )
 from fascicle.version import VERSION
 
-COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
+COMMANDS: Final = MappingProxyType(
     {
         "annotate": "find mentions in texts, folders of texts, standard input or corpora",
         "run": "process any number of documents with a pipeline in several processes, without "
@@ -91,7 +91,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 _TEXT: Final = "--text"
-_REMOVED: Final[Mapping[str, str]] = MappingProxyType(
+_REMOVED: Final = MappingProxyType(
     {
         "completion": "the package shtab makes completion of the shell: pip install "
         "'fascicle[completion]', and put source <(shtab --shell bash fascicle.cli.build_parser) "

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from os import PathLike
@@ -32,7 +32,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-CODES: Final[Mapping[str, str]] = MappingProxyType(
+CODES: Final = MappingProxyType(
     {
         "error": "any other error",
         "input": "a file, text or document that cannot be used as given",

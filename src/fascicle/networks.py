@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fascicle.core.arguments import AnyPath
 from fascicle.core.files.intact import check_files
 from fascicle.errors import MissingExtraError
 from fascicle.settings.folders.best import model_folder
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def load_filter(
-    folder: str | os.PathLike[str], *, threads: int | None = None, device: str | None = None
+    folder: AnyPath, *, threads: int | None = None, device: str | None = None
 ) -> MentionFilter:
     """Loads a filter over the mentions of other systems.
 
@@ -80,7 +80,7 @@ def _open_network(
 
 
 def load_relations(
-    folder: str | os.PathLike[str], *, threads: int | None = None, device: str | None = None
+    folder: AnyPath, *, threads: int | None = None, device: str | None = None
 ) -> RelationFinder:
     """Loads a finder of relations between mentions.
 
@@ -106,7 +106,7 @@ def load_relations(
 
 
 def load_typer(
-    folder: str | os.PathLike[str], *, threads: int | None = None, device: str | None = None
+    folder: AnyPath, *, threads: int | None = None, device: str | None = None
 ) -> TyperModel:
     """Loads a span typer, which needs the extra ``train``.
 

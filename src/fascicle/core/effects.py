@@ -8,7 +8,6 @@ the meaning: it is never silent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
@@ -39,7 +38,7 @@ class _Code(NamedTuple):
 
 # Of the codes of repairs that change nothing, those about offsets are confirmed by the texts of all
 # mentions.
-CODES: Final[Mapping[str, _Code]] = MappingProxyType(
+CODES: Final = MappingProxyType(
     {
         **dict.fromkeys(
             ("duplicate-mention", "mended-tags", "missing-token"), _Code("repair", HARMLESS)

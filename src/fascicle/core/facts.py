@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.mention import Mention, Relation
 
 # Names of attributes in corpora and tools, in lower case, without "is_" -> fact.
-_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+_NAMES: Final = MappingProxyType(
     {
         **dict.fromkeys(("negated", "negation", "negative", "neg", "negex"), "negated"),
         **dict.fromkeys(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
@@ -318,7 +318,7 @@ class TagScheme(msgspec.Struct, frozen=True, kw_only=True):
         return legal
 
 
-SCHEMES: Final[Mapping[str, TagScheme]] = MappingProxyType(
+SCHEMES: Final = MappingProxyType(
     {
         "BIO": TagScheme(name="BIO", prefixes=("B", "I")),
         "IO": TagScheme(name="IO", prefixes=("I",)),

@@ -42,7 +42,7 @@ _RELATION: Final = re.compile(r"(R\S*)\t(\S+)((?: +[^\s:]+:\S+)+) *(?:\t.*)?", r
 _EQUIVALENCE: Final = re.compile(r"\*\t(\S+)((?: +\S+){2,}) *(?:\t.*)?", re.DOTALL)
 _TRIGGER: Final = re.compile(r"(E\S*)\t[^\s:]+:(\S+)")
 # Lines that are counted and not kept: code -> name for the message.
-_LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
+_LEFT_OUT: Final = MappingProxyType(
     {
         "relations-left-out": "relations of annotations that are not read",
         "events-left-out": "events",

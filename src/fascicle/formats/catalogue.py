@@ -8,7 +8,6 @@ use. To add a format, write a module with such constants, and add a row.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import PurePath
@@ -239,7 +238,7 @@ _ROWS: Final = (
         annotated=False,
     ),
 )
-FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row in _ROWS})
+FORMATS: Final = MappingProxyType({row.name: row for row in _ROWS})
 READABLE: Final = tuple(row.name for row in _ROWS if row.reads)
 ANNOTATED: Final = tuple(row.name for row in _ROWS if row.annotated)
 # for a part of many documents

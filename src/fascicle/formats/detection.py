@@ -6,7 +6,7 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import dropwhile, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -80,7 +80,7 @@ _NAMES: Final = ", ".join(READABLE)
 _JSON: Final = ("jsonl", "records")
 _TABLES: Final = (".tsv", ".csv")
 # Names of the outermost elements of XML.
-_ROOTS: Final[Mapping[str, str]] = MappingProxyType(
+_ROOTS: Final = MappingProxyType(
     {
         **dict.fromkeys(
             (

@@ -53,7 +53,7 @@ _WORD: Final = re.compile(r"\S+")
 _TOKEN: Final = f"{_DKPRO}segmentation.type.Token"
 _SENTENCE: Final = f"{_DKPRO}segmentation.type.Sentence"
 _METADATA: Final = f"{_DKPRO}metadata.type.DocumentMetaData"
-_FEATURES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+_FEATURES: Final = MappingProxyType(
     {
         _ENTITY: ("value", "identifier"),
         _TOKEN: (),

@@ -8,7 +8,7 @@ is a section of the text, and an empty line stands between two blocks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -53,7 +53,7 @@ _CONTAINERS: Final = (
     "array"
 )
 _BLOCKS: Final = frozenset(f"{_LINES} {_CONTAINERS}".split())
-_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+_KINDS: Final = MappingProxyType(
     {
         "title": "heading",
         **dict.fromkeys(("caption", "fig", "table-wrap"), "caption"),
@@ -68,7 +68,7 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 # Elements that are left out -> their name in the event.
-_OUT: Final[Mapping[str, str]] = MappingProxyType(
+_OUT: Final = MappingProxyType(
     {
         "tex-math": "formulas as TeX",
         # of MathML: the formula that stands before them, in other forms
@@ -110,9 +110,7 @@ _OPEN: Final = frozenset(
 _IDS: Final = ("pmc", "pmcid", "pmid", "doi")
 _FACTS: Final = ("sec-type", "abstract-type", "notes-type")  # of elements, for the sections in them
 _BREAK: Final = "\x1e"  # which XML cannot hold
-_AFTER: Final[Mapping[str, str]] = MappingProxyType(
-    {"break": _BREAK, "label": " ", "inline-graphic": " ", "s": " "}
-)
+_AFTER: Final = MappingProxyType({"break": _BREAK, "label": " ", "inline-graphic": " ", "s": " "})
 _SPECIAL: Final = frozenset({*_OUT, *_BLOCKS, *_AFTER, "alternatives", "fn", "table", "ref-list"})
 _HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biography"})
 

@@ -28,7 +28,7 @@ from fascicle.formats.report import Named, WriteReport
 
 # The events of a document are missing on purpose: they are not the user's annotation, and commands
 # report them anyway.
-FIELDS: Final[Mapping[str, str]] = MappingProxyType(
+FIELDS: Final = MappingProxyType(
     {
         "ids": "ids of documents",
         "text-between-words": "text that is not a word or one blank between two words (documents)",
@@ -58,7 +58,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "attributes": "further facts about mentions or relations",
     }
 )
-OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
+OF_WRITERS: Final = MappingProxyType(
     {
         "line-breaks": "line breaks of the text, a blank instead",
         "nul": "NUL characters of the text, a blank instead",
@@ -73,7 +73,7 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
         "other-sources": "mentions of other sources than the one that is written",
     }
 )
-LOSSES: Final[Mapping[str, str]] = MappingProxyType({**FIELDS, **OF_WRITERS})
+LOSSES: Final = MappingProxyType({**FIELDS, **OF_WRITERS})
 # What a file that names texts by their ids refers to.
 OF_TEXT: Final = frozenset(
     {

@@ -34,7 +34,7 @@ _STEP: Final = "offsets"
 HEADER: Final = ("document", "type", "start", "end", "score")  # of a table of predictions
 _SUFFIX: Final = ".tsv"
 _ABOVE: Final = 2  # folders above the texts in which a table is looked for
-_NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+_NAMES: Final = MappingProxyType(
     {
         "document": (
             "document",

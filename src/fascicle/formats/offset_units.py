@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, product
 from types import MappingProxyType
@@ -23,7 +23,7 @@ UTF16: Final = "utf-16"
 BYTES: Final = "bytes"
 AUTO: Final = "auto"
 BY_WORDS: Final = "words"
-UNIT_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+UNIT_NAMES: Final = MappingProxyType(
     {CODE_POINTS: "code points", BYTES: "bytes", UTF16: "UTF-16 units"}
 )
 _ENOUGH: Final = 3  # mentions that words must place, before bytes or line ends are believed

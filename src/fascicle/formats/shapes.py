@@ -4,7 +4,7 @@ detection.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -146,7 +146,7 @@ class JsonShape:
 # of PubAnnotation: the first is counted, the second is style
 _OF_BLOCKS: Final = ("blocks", "typesettings")
 # In the order in which they are tried: the first one all of whose own fields are in the record.
-SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
+SHAPES: Final = MappingProxyType(
     {
         "label-studio": JsonShape(
             reader="label-studio",

@@ -30,7 +30,7 @@ from fascicle.formats.report import ReadReport
 
 _STEP: Final = "tei"
 # Elements of TEI -> those of JATS; all others keep their names.
-_AS_JATS: Final[Mapping[str, str]] = MappingProxyType(
+_AS_JATS: Final = MappingProxyType(
     {
         **{
             "head": "title",

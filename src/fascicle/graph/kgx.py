@@ -25,6 +25,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from fascicle.core.arguments import AnyPath
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder, check_folder, write_errors
 from fascicle.core.files.temporary import part_name
@@ -138,7 +139,7 @@ class _State(msgspec.Struct, frozen=True, kw_only=True):
 
 def write_graph(
     documents: Iterable[Document],
-    folder: str | os.PathLike[str],
+    folder: AnyPath,
     *,
     prefix: str = PREFIX,
     json_lines: bool = False,
@@ -188,9 +189,7 @@ def write_graph(
 
 
 @contextmanager
-def _opened(
-    folder: str | os.PathLike[str], *, overwrite: bool
-) -> Iterator[tuple[ConceptBase, Path]]:
+def _opened(folder: AnyPath, *, overwrite: bool) -> Iterator[tuple[ConceptBase, Path]]:
     """Opens the counts, and the folder for the files, both perhaps of an interrupted call."""
     check_folder(Path(folder), kind=KIND, overwrite=overwrite)
     part = part_name(Path(os.path.realpath(folder)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ FAMILY: Final = "family"  # tier of a link of a gene to a family or complex of g
 BROADER: Final = "broader"
 PRECEDED, ELSEWHERE, LABELS = -1, -2, 2  # of `Candidates.precedence`
 # of the families of a type
-FAMILY_TYPES: Final[Mapping[str, str]] = MappingProxyType({"Gene": "GeneFamily"})
+FAMILY_TYPES: Final = MappingProxyType({"Gene": "GeneFamily"})
 
 
 class FoundConcepts(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ from fascicle.linking.features import FEATURES, RARE_SHORT_FORM
 from fascicle.linking.folder import Ranker
 from fascicle.linking.logit import ChoiceSets, probabilities
 
-WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
+WEIGHTS: Final = MappingProxyType(
     {
         "species: in the name": 4.0,
         "species: likely": 2.0,

@@ -23,7 +23,7 @@ _MODIFIED: Final = re.compile(
     r"(?=[A-Z][^\W_]*[-\d]|[A-Z]{3}|[A-Z][a-z]{2})"
 )
 # Words behind a name that are no part of it, by type.
-_TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
+_TAILS: Final = MappingProxyType(
     {
         _GENE: re.compile(
             r"\s+(?:genes?|proteins?|m?RNAs?|cDNAs?|loc(?:us|i)|transcripts?|promoters?)$"

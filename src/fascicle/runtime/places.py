@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import fascicle.plugins as plugins
-from fascicle.core.arguments import to_path_list
+from fascicle.core.arguments import AnyPath, to_path_list
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.shipped import find_shipped_model, shipped_models, shipped_versions
@@ -20,7 +20,7 @@ from fascicle.settings.folders.vocabularies import find_pack, is_pack, shipped_p
 ZERO_SHOT: Final = ("gliner", "gliner2")  # programs, and extras
 
 
-def pack_folders(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
+def pack_folders(model: AnyPath | Sequence[AnyPath]) -> list[Path]:
     """Returns the folders of the term packs that `load` opens; none for another model.
 
     Raises:
@@ -38,7 +38,7 @@ def pack_folders(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]
     return [] if other_models else [find_pack(name) for name in models]
 
 
-def is_plugin(model: str | os.PathLike[str]) -> bool:
+def is_plugin(model: AnyPath) -> bool:
     """True if `load` takes a predictor of another package: the name of a plug-in, no shipped
     model and no path.
     """
@@ -53,7 +53,7 @@ def split_zero_shot(model: object) -> tuple[str, str] | None:
 
 
 def types_argument(
-    types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None,
+    types: AnyPath | Sequence[AnyPath] | None,
 ) -> str | tuple[str, ...]:
     """Returns the path of a file of types, or words for them."""
     if types is None or isinstance(types, str | os.PathLike):
@@ -61,9 +61,7 @@ def types_argument(
     return to_path_list(types, name="types")
 
 
-def types_file(
-    types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None, *, model: object
-) -> str | os.PathLike[str] | None:
+def types_file(types: AnyPath | Sequence[AnyPath] | None, *, model: object) -> AnyPath | None:
     """Returns the path of a file of types.
 
     Raises:
@@ -77,7 +75,7 @@ def types_file(
     )
 
 
-def is_shipped(name: str | os.PathLike[str]) -> bool:
+def is_shipped(name: AnyPath) -> bool:
     """True for the name of a model or pack inside the package, with or without version."""
     return bool(shipped_versions(name)) or any(
         name in (pack, pack.partition("@")[0]) for pack in shipped_packs()
@@ -94,7 +92,7 @@ def from_anywhere(name: str) -> str:
     return str(place.resolve()) if place.exists() and not is_shipped(name) else name
 
 
-def find_model(model: str | os.PathLike[str]) -> Path:
+def find_model(model: AnyPath) -> Path:
     """Returns the folder of a model: a shipped model, else an existing path, else a model of
     another package.
 
@@ -129,7 +127,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     )
 
 
-def path_to_load(folder: str | os.PathLike[str]) -> str:
+def path_to_load(folder: AnyPath) -> str:
     """Returns the path that opens the model in a folder: ``./NAME`` where NAME alone is a
     shipped model.
     """

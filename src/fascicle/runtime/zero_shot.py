@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeGuard
 
 import msgspec
 
+from fascicle.core.arguments import AnyPath
 from fascicle.core.document import Document, Mention, Patch, unique
 from fascicle.core.mention import PlacedSpans, Span
 from fascicle.errors import ModelError, UsageError, import_extra
@@ -112,7 +113,7 @@ _NETWORKS: Final[Mapping[str, Callable[[Any], Network]]] = MappingProxyType(
 )
 
 
-def open_network(program: str, model: str | os.PathLike[str], *, offline: bool) -> Network:
+def open_network(program: str, model: AnyPath, *, offline: bool) -> Network:
     """Loads a model.
 
     Args:
@@ -142,8 +143,8 @@ def open_network(program: str, model: str | os.PathLike[str], *, offline: bool) 
 
 
 def open_zero_shot(
-    model: str | os.PathLike[str],
-    types: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None,
+    model: AnyPath,
+    types: AnyPath | Sequence[AnyPath] | None,
     *,
     threshold: float | Mapping[str, float] = 0.0,
     device: str | None = None,
@@ -172,11 +173,11 @@ def open_zero_shot(
     return ZeroShotPredictor(network, name=f"{program}:{last}", words=words, threshold=threshold)
 
 
-def _is_file(types: Any) -> TypeGuard[str | os.PathLike[str]]:
+def _is_file(types: Any) -> TypeGuard[AnyPath]:
     return isinstance(types, os.PathLike) or (isinstance(types, str) and types.endswith(".toml"))
 
 
-def _words_of_file(path: str | os.PathLike[str]) -> dict[str, str]:
+def _words_of_file(path: AnyPath) -> dict[str, str]:
     return {of_type.keyword or of_type.name: of_type.name for of_type in read_types(path).types}
 
 

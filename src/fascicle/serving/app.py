@@ -56,7 +56,7 @@ ROUTES: Final[tuple[Endpoint, ...]] = (
 # statuses of problems that any route may have
 _EVERYWHERE: Final = (400, 401, 403, 408, 421, 422, 429, 500, 503)
 _WITH_BODY: Final = (413, 415, 507)
-_MEANS: Final[Mapping[int, str]] = MappingProxyType(
+_MEANS: Final = MappingProxyType(
     {
         401: "the token is missing or wrong",
         403: "a page of another origin, or a token whose role does not allow it",

@@ -210,7 +210,7 @@ class Wrong(msgspec.Struct, frozen=True, kw_only=True, tag="wrong"):
 Order = Annotate | Explain | Look | Search | TryRules | ReadFile | WriteFile
 Result = Answered | Looked | Searched | TriedRules | FileRead | FileWritten | Wrong
 Message = PipelineReady | Working | Result | WorkerFailed
-ORDERS: Final[msgspec.json.Decoder[Order]] = msgspec.json.Decoder(Order)
+ORDERS: Final = msgspec.json.Decoder(Order)
 MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
 
 

@@ -15,7 +15,7 @@ from fascicle.serving.records import Problem
 
 MEDIA_TYPE: Final = "application/problem+json"
 # The status of an error that a request causes, by its code; others are of its content.
-STATUS: Final[Mapping[str, int]] = MappingProxyType({"too-large": 413, "missing-extra": 501})
+STATUS: Final = MappingProxyType({"too-large": 413, "missing-extra": 501})
 
 
 class ProblemError(Exception):

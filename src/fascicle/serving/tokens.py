@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from fascicle.core.arguments import AnyPath
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.core.files.temporary import lock
 from fascicle.errors import InputError, OutputError, UsageError
@@ -26,7 +27,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tokens: tuple[NamedToken, ...] = ()
 
 
-def read_tokens(path: str | os.PathLike[str]) -> tuple[NamedToken, ...]:
+def read_tokens(path: AnyPath) -> tuple[NamedToken, ...]:
     """Returns the tokens of a file.
 
     Raises:
@@ -58,7 +59,7 @@ def read_tokens(path: str | os.PathLike[str]) -> tuple[NamedToken, ...]:
     return tokens
 
 
-def add_token(path: str | os.PathLike[str], name: str, role: Role = "curator") -> str:
+def add_token(path: AnyPath, name: str, role: Role = "curator") -> str:
     """Makes a token, adds its hash to a file, which is made if there is none, and returns the
     token.
 
@@ -89,7 +90,7 @@ def add_token(path: str | os.PathLike[str], name: str, role: Role = "curator") -
     return token
 
 
-def withdraw_token(path: str | os.PathLike[str], name: str) -> tuple[NamedToken, ...]:
+def withdraw_token(path: AnyPath, name: str) -> tuple[NamedToken, ...]:
     """Removes a token from a file; returns those that are left.
 
     Raises:
@@ -108,7 +109,7 @@ def withdraw_token(path: str | os.PathLike[str], name: str) -> tuple[NamedToken,
 
 
 @contextmanager
-def _alone(path: str | os.PathLike[str]) -> Iterator[None]:
+def _alone(path: AnyPath) -> Iterator[None]:
     """Keeps other commands from changing a file of tokens during the block, by a lock in a file
     beside it.
 
@@ -131,7 +132,7 @@ def _alone(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
 
 
-def _write(path: str | os.PathLike[str], tokens: tuple[NamedToken, ...]) -> None:
+def _write(path: AnyPath, tokens: tuple[NamedToken, ...]) -> None:
     place = Path(path).expanduser()
     content = msgspec.json.format(msgspec.json.encode(_File(tokens=tokens)), indent=2)
     with atomic_writer(place, overwrite=True) as stream:

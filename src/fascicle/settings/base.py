@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Annotated, Final
 
@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 # Pattern -> its description. Every pattern of the package is listed here, which a test checks.
-WORDS: Final[Mapping[str, str]] = MappingProxyType(
+WORDS: Final = MappingProxyType(
     {
         r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z": "of letters, digits, '.', '_' and '-', with a letter "
         "or digit first",

@@ -18,7 +18,7 @@ from fascicle.errors import FormatError, InputError
 from fascicle.terms.dictionary import DictionaryEntry
 from fascicle.terms.terms import curie
 
-HEADINGS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+HEADINGS: Final = MappingProxyType(
     {
         what: frozenset(names.split(", "))
         for what, names in {

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.arguments import validate_arguments
+from fascicle.core.arguments import AnyPath, validate_arguments
 from fascicle.settings.base import Positive
 from fascicle.settings.recipes.any import AnyRecipe, read_recipe
 from fascicle.settings.recipes.distil import DistilRecipe
@@ -92,8 +92,8 @@ def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iter
 
 @validate_arguments
 def train_recipe(
-    recipe: AnyRecipe | str | os.PathLike[str],
-    folder: str | os.PathLike[str] | None = None,
+    recipe: AnyRecipe | AnyPath,
+    folder: AnyPath | None = None,
     *,
     resume: bool = False,
     threads: Positive | None = None,

@@ -5,7 +5,6 @@ gold mentions.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.arguments import AnyPath, Paths, to_path_list, validate_arguments
 from fascicle.core.document import GOLD, Document, Link
 from fascicle.core.files.atomic import open_output
 from fascicle.core.results import TableRow, Tabular, list_first
@@ -53,7 +52,7 @@ from fascicle.verbs.tasks.link_cases import (
 )
 from fascicle.verbs.tasks.scored import ScoredNames, Types, scored_types
 
-_File = str | os.PathLike[str]
+_File = AnyPath
 _Spelling = Callable[[Iterable[Document]], list[Document]]
 
 

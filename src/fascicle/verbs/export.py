@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from fascicle.core.arguments import validate_arguments, validate_documents
+from fascicle.core.arguments import AnyPath, validate_arguments, validate_documents
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import check_folder
 from fascicle.core.files.tree import path_exists
@@ -39,11 +39,11 @@ class _Named(msgspec.Struct):
 
 @validate_arguments
 def export(
-    model: str | os.PathLike[str],
-    folder: str | os.PathLike[str],
+    model: AnyPath,
+    folder: AnyPath,
     *,
     int8: bool = False,
-    sample: str | os.PathLike[str] | Iterable[Document] | None = None,
+    sample: AnyPath | Iterable[Document] | None = None,
     name: str | None = None,
     types_encoder: bool = False,
     overwrite: bool = False,
@@ -108,9 +108,7 @@ def _kind_of(source: Path, *, types_encoder: bool) -> str:
     return kind
 
 
-def _sample(
-    folder: Path, sample: str | os.PathLike[str] | Iterable[Document] | None
-) -> list[Document]:
+def _sample(folder: Path, sample: AnyPath | Iterable[Document] | None) -> list[Document]:
     """Returns texts to measure activations on: the given ones, or the training documents of the
     model's run.
     """

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from fascicle.core.arguments import validate_arguments
+from fascicle.core.arguments import AnyPath, validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.atomic import atomic_text_writer, check_target
@@ -64,7 +64,7 @@ def run(args: Options) -> int:
     return 0
 
 
-_Place = str | os.PathLike[str]
+_Place = AnyPath
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "train": ("train", "training"),
     "dev": ("dev", "devel", "development", "valid", "validation", "val"),

@@ -4,7 +4,6 @@ means.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.arguments import AnyPath, Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder, check_folder
 from fascicle.errors import InputError, UsageError
@@ -35,10 +34,10 @@ _Told = Callable[[str, int], None]
 @validate_arguments
 def fit_folder(
     packs: Paths,
-    output: str | os.PathLike[str],
+    output: AnyPath,
     *,
     documents: Iterable[Document] = (),
-    index_of: str | os.PathLike[str] | None = None,
+    index_of: AnyPath | None = None,
     settings: FitSettings | None = None,
     overwrite: bool = False,
     told: _Told = lambda step, count: None,
@@ -82,7 +81,7 @@ def fit_folder(
         return work.of_packs(opened, indexes, folder, target)
 
 
-def _indexes(index_of: str | os.PathLike[str] | None, packs: Sequence[Pack]) -> list[Path | None]:
+def _indexes(index_of: AnyPath | None, packs: Sequence[Pack]) -> list[Path | None]:
     """Returns the folder with the index of each pack."""
     if index_of is None:
         return [None] * len(packs)

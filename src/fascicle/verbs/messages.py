@@ -8,7 +8,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ _ALIKE: Final = (
 _NAMED_FORMATS: Final = "jsonl pdf records table"
 
 
-_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+_OPTIONS: Final = MappingProxyType(
     {
         **{f"{name}=True": f"--{name.replace('_', '-')}" for name in _FLAGS.split()},
         **{f"{name}=VALUE": f"--{name.replace('_', '-')}" for name in _WITH_VALUES.split()},

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import asdict, dataclass
 
+from fascicle.core.arguments import AnyPath
 from fascicle.core.wording import plural
 from fascicle.settings.pipeline import pipeline_toml, read_pipeline
 from fascicle.verbs.messages import emit, say
@@ -31,7 +31,7 @@ class CheckedPipeline:
     fingerprints: dict[str, str]
 
 
-def show(path: str | os.PathLike[str]) -> str:
+def show(path: AnyPath) -> str:
     """Returns a pipeline as a TOML file with every default.
 
     Raises:
@@ -40,7 +40,7 @@ def show(path: str | os.PathLike[str]) -> str:
     return pipeline_toml(read_pipeline(path))
 
 
-def check(path: str | os.PathLike[str]) -> CheckedPipeline:
+def check(path: AnyPath) -> CheckedPipeline:
     """Opens a pipeline, which tests its rules and its known answers.
 
     Raises:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.arguments import AnyPath, Paths, to_path_list, validate_arguments
 from fascicle.core.files.atomic import check_target
 from fascicle.core.marks import escape_controls
 from fascicle.errors import OutputError, UsageError
@@ -78,7 +77,7 @@ KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
 def plot(
     kind: str,
     files: Paths,
-    output: str | os.PathLike[str],
+    output: AnyPath,
     *,
     systems: Sequence[str] = (),
     title: str = "",

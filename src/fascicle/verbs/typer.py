@@ -4,11 +4,10 @@ given spans.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.arguments import AnyPath, Paths, to_path_list, validate_arguments
 from fascicle.core.document import GOLD, Document, Patch
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.typing import fit_lookup
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
 @validate_arguments
 def type_spans(
-    model: str | os.PathLike[str],
+    model: AnyPath,
     files: Paths,
     *,
     spans: SystemInput | None = None,
@@ -111,7 +110,7 @@ def _prediction(document: Document, patch: Patch) -> Prediction:
 
 @validate_arguments
 def score_types(
-    model: str | os.PathLike[str],
+    model: AnyPath,
     gold: SystemInput,
     train: SystemInput,
     *,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.arguments import AnyPath, Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import check_target
 from fascicle.core.files.tree import open_tree, split_archive
@@ -110,7 +109,7 @@ class VectorsSettings:
 @validate_arguments
 def train_vectors(
     files: Paths,
-    output: str | os.PathLike[str],
+    output: AnyPath,
     settings: VectorsSettings | None = None,
     *,
     reading: ReadRequest | None = None,

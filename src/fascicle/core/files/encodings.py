@@ -10,7 +10,7 @@ import codecs
 import re
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from types import MappingProxyType
 from typing import Final
 
@@ -230,7 +230,7 @@ _SIGNATURES: Final = (
     (b"\x93NUMPY", "an array of NumPy, which holds no text"),
 )
 # A line of text may begin with these signatures, so more of the file is checked.
-_NEED_MORE: Final[Mapping[bytes, bytes]] = MappingProxyType(
+_NEED_MORE: Final = MappingProxyType(
     {
         b"BZh": rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)",
         b"GIF8": rb"GIF8[79]a",
@@ -249,7 +249,7 @@ _ROOT: Final = (
 )
 _KNOWTATOR: Final = r"<(?:knowtator-project|annotations textSource=)"
 _TAG: Final = r"<[A-Za-z!?/][^<>]*>"
-_NAMED: Final[Mapping[str, str]] = MappingProxyType(
+_NAMED: Final = MappingProxyType(
     {".html": "html", ".htm": "html", ".xhtml": "html", ".xml": "xml", ".nxml": "xml"}
 )
 HEAD: Final = 512  # number of bytes that `binary_kind` needs

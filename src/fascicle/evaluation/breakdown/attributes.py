@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -172,7 +172,7 @@ class _Attribute:
         return self.ranges[0].whole
 
 
-ATTRIBUTES: Final[Mapping[str, _Attribute]] = MappingProxyType(
+ATTRIBUTES: Final = MappingProxyType(
     {
         "length": _Attribute(
             "mention length",

@@ -13,7 +13,7 @@ from fascicle.evaluation.reports.markdown_table import MarkdownTable, escaped
 from fascicle.evaluation.reports.table import UNDEFINED, percent, ruled_rows
 
 # Figure -> its title, and what it means.
-_TITLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+_TITLES: Final = MappingProxyType(
     {
         "recall@1": ("recall@1", "mentions whose concepts are ranked first"),
         "recall@5": ("recall@5", "mentions whose concepts are among the first 5 candidates"),
@@ -62,7 +62,7 @@ _TITLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
     }
 )
-_ERRORS: Final[Mapping[str, str]] = MappingProxyType(
+_ERRORS: Final = MappingProxyType(
     {
         "not recognised": "the system does not have the mention",
         "no such mention": "the gold does not have the mention",
@@ -77,7 +77,7 @@ _ERRORS: Final[Mapping[str, str]] = MappingProxyType(
         "other concept": "any other",
     }
 )
-_SUBSETS: Final[Mapping[str, str]] = MappingProxyType(
+_SUBSETS: Final = MappingProxyType(
     {
         "seen_surfaces": "words seen in training",
         "unseen_surfaces": "words not seen",

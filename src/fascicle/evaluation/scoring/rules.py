@@ -125,7 +125,7 @@ _KEYS: Final[Mapping[str, Callable[[str, Fragments], tuple[str, Hashable]]]] = M
     }
 )
 RULES: Final[tuple[RuleName, ...]] = ("strict", "start", "end", "loose", "span", "type")
-TITLES: Final[Mapping[str, str]] = MappingProxyType(
+TITLES: Final = MappingProxyType(
     {rule: rule if rule in ("strict", "loose") else f"{rule} only" for rule in RULES}
 )
 

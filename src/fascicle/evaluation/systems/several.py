@@ -4,7 +4,6 @@ of several.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.core.arguments import collect_paths
+from fascicle.core.arguments import AnyPath, collect_paths
 from fascicle.core.document import GOLD, Document
 from fascicle.core.files.source import STDIN, distinguishing_folders, open_bytes, stem
 from fascicle.core.wording import typo_hint
@@ -75,7 +74,7 @@ class SystemOfFile:
     notes: tuple[str, ...] = ()
 
 
-Systems = SystemsRequest | Iterable[str | os.PathLike[str]]
+Systems = SystemsRequest | Iterable[AnyPath]
 _Reader = Callable[..., Predictions]  # as `read_predictions`
 # and the names that it goes by, the first of them its own
 _File = tuple[Predictions, tuple[str, ...]]

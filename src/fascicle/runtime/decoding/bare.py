@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Final
@@ -14,7 +13,7 @@ from fascicle.core.mention import Span
 _PRODUCTS: Final = (
     r"\s+(?:genes?|proteins?|m?RNAs?|cDNAs?|transcripts?|polypeptides?|oncogenes?|proto-oncogenes?)"
 )
-_AFTER: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
+_AFTER: Final = MappingProxyType(
     {
         "Gene": re.compile(rf"(?:{_PRODUCTS})+\Z", re.IGNORECASE),
         "CellLine": re.compile(r"\s+cells?(?:\s+lines?)?\Z|\s+lines?\Z", re.IGNORECASE),

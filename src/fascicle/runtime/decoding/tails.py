@@ -19,7 +19,7 @@ _GENUS: Final = re.compile(r"\b([A-Z](?:[a-z]+|\.))\s\Z")
 _NEAR: Final = 20  # characters in which the genus before a name is sought
 _ACID: Final = "[ACDEFGHIKLMNPQRSTVWY]"
 # type -> names, of which the first group may be the whole name
-_TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
+_TAILS: Final = MappingProxyType(
     {
         "Gene": re.compile(  # BRAFV600E, prothrombin G20210A, EGFR p.Leu858Arg
             rf"(\S.+?\S)(?:[\s-](?:p\.)?)?"

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import httpx2
 
-from fascicle.core.arguments import check_argument, check_optional
+from fascicle.core.arguments import AnyPath, check_argument, check_optional
 from fascicle.core.document import Document, TextInput
 from fascicle.errors import InputError, UsageError
 from fascicle.serving.client import calls
@@ -118,7 +118,7 @@ class Client:
         options = calls.annotate_options(choice)
         yield from calls.annotated_documents(self._ahead(calls.portions(documents), options), aside)
 
-    def read(self, path: str | os.PathLike[str], *, format: str = "auto") -> list[Document]:  # noqa: A002
+    def read(self, path: AnyPath, *, format: str = "auto") -> list[Document]:  # noqa: A002
         """Returns the documents of a file in any format, read by the service."""
         place = Path(path).expanduser()
         params = {"name": place.name, "format": format}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
@@ -77,7 +77,7 @@ class StepRow(NamedTuple):
     hash: bytes = b""
 
 
-_TABLE: Final[Mapping[type, str]] = MappingProxyType({DocumentRow: "documents", StepRow: "steps"})
+_TABLE: Final = MappingProxyType({DocumentRow: "documents", StepRow: "steps"})
 _Row = TypeVar("_Row", DocumentRow, StepRow)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from fascicle.core.arguments import AnyPath
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.outputs import write
@@ -43,7 +44,7 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     damages: tuple[str, ...] = ()
 
 
-def verify(path: str | os.PathLike[str]) -> Verified:
+def verify(path: AnyPath) -> Verified:
     """Checks every row of a file of decisions; a service may have it open.
 
     Raises:
@@ -62,9 +63,7 @@ def verify(path: str | os.PathLike[str]) -> Verified:
         )
 
 
-def repair(
-    path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False
-) -> Verified:
+def repair(path: AnyPath, output: AnyPath, *, overwrite: bool = False) -> Verified:
     """Writes what is intact of a file of decisions into a new one; the file itself stays as it is.
 
     Of a document with a damaged or missing step, the steps before it are kept: what curators had
@@ -101,9 +100,7 @@ def repair(
     return Verified(documents=documents, steps=steps, damages=damages)
 
 
-def backup(
-    path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False
-) -> Verified:
+def backup(path: AnyPath, output: AnyPath, *, overwrite: bool = False) -> Verified:
     """Copies a file of decisions, which a service may have open.
 
     Args:
@@ -156,10 +153,10 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def export(
-    path: str | os.PathLike[str],
-    output: str | os.PathLike[str],
+    path: AnyPath,
+    output: AnyPath,
     *,
-    project: str | os.PathLike[str] | None = None,
+    project: AnyPath | None = None,
     version: str = REVIEWED,
     unfinished: bool = False,
     decisions: bool = False,
@@ -232,7 +229,7 @@ def _write_gold(
     return sum(len(document.mentions) for document in gold), tuple(report.lines())
 
 
-def _project_with(version: str, path: str | os.PathLike[str] | None) -> Project | None:
+def _project_with(version: str, path: AnyPath | None) -> Project | None:
     """Reads the project, if any, which must have a version."""
     project = None if path is None else read_project(path)
     curators = project.curators if project else ()
@@ -243,7 +240,7 @@ def _project_with(version: str, path: str | os.PathLike[str] | None) -> Project 
 
 
 @contextmanager
-def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+def _reading(path: AnyPath) -> Iterator[sqlite3.Connection]:
     """Opens a file for reading, as it is at this moment."""
     place = Path(path).expanduser()
     if not place.is_file():
@@ -260,9 +257,7 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def _write(
-    connection: sqlite3.Connection, output: str | os.PathLike[str], *, overwrite: bool
-) -> None:
+def _write(connection: sqlite3.Connection, output: AnyPath, *, overwrite: bool) -> None:
     with atomic_writer(output, overwrite=overwrite) as stream:
         with suppress(OSError, AttributeError):  # before the content is there
             os.fchmod(stream.fileno(), 0o600)

@@ -16,13 +16,12 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from fascicle.terms.keys.characters import CasePolicy
-from fascicle.terms.terms import NameKind
 
 _SIGNS: Final = re.compile(r"[\W_]+")
 _SHORT: Final = 3  # letters and digits of a name whose case always counts
 _SHORT_CAPITALS: Final = 5  # letters of a name with capitals, such as an acronym, whose case counts
 # Share of a concept among those of a key, before they are made to sum up to 1.
-WEIGHTS: Final[Mapping[NameKind, float]] = MappingProxyType(
+WEIGHTS: Final = MappingProxyType(
     {
         "label": 1.0,
         "exact": 0.9,

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.arguments import AnyPath
 from fascicle.errors import FormatError
 
 _MAGIC: Final = b"fascicle names 1\n"
@@ -71,7 +72,7 @@ class TableHeader(msgspec.Struct, frozen=True, kw_only=True):
         return (_MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
 
 
-def open_arrays(path: str | os.PathLike[str]) -> tuple[TableHeader, Mapping[str, NDArray[Any]]]:
+def open_arrays(path: AnyPath) -> tuple[TableHeader, Mapping[str, NDArray[Any]]]:
     """Maps a file into memory; data is read when it is used.
 
     Raises:
@@ -85,7 +86,7 @@ def open_arrays(path: str | os.PathLike[str]) -> tuple[TableHeader, Mapping[str,
 
 
 def arrays_of(
-    data: NDArray[np.uint8], path: str | os.PathLike[str] = ""
+    data: NDArray[np.uint8], path: AnyPath = ""
 ) -> tuple[TableHeader, Mapping[str, NDArray[Any]]]:
     """Reads the arrays from the bytes of a table, as `open_arrays`; the path is for error
     messages.
@@ -106,5 +107,5 @@ def arrays_of(
     return layout, {name: data[a:b].view(DTYPES[name]) for name, (a, b) in places.items()}
 
 
-def _broken(path: str | os.PathLike[str]) -> FormatError:
+def _broken(path: AnyPath) -> FormatError:
     return FormatError("no table of names of this format; build it again", at=os.fspath(path))

@@ -22,7 +22,7 @@ from fascicle.terms.sources.predicates import is_dropped
 from fascicle.terms.terms import ConceptRecord, CrossReference, Name, NameKind, curie
 
 # A row (in OBO a stanza, in XML and ASCII a record) that gives nothing has exactly one of these.
-ROWS: Final[Mapping[str, str]] = MappingProxyType(
+ROWS: Final = MappingProxyType(
     {
         "encoding": "is no text in the encoding of the file",
         "columns": "has fewer columns than the table needs",
@@ -41,7 +41,7 @@ ROWS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 # A part of a row that is left out of what the row gives.
-_PARTS: Final[Mapping[str, str]] = MappingProxyType(
+_PARTS: Final = MappingProxyType(
     {
         "permuted": "is a name with its words in another order, which no text has",
         "repeated": "is a name that the concept has already",
@@ -62,7 +62,7 @@ _PARTS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 # A concept that is left out.
-_CONCEPTS: Final[Mapping[str, str]] = MappingProxyType(
+_CONCEPTS: Final = MappingProxyType(
     {
         "prefix": "is a concept that keep or drop leaves out",
         "below": "is a concept that below, not_below or branches leaves out",
@@ -72,7 +72,7 @@ _CONCEPTS: Final[Mapping[str, str]] = MappingProxyType(
         "type": "is a concept of a type that is left out",
     }
 )
-_REASONS: Final[Mapping[str, str]] = MappingProxyType({**ROWS, **_PARTS, **_CONCEPTS})
+_REASONS: Final = MappingProxyType({**ROWS, **_PARTS, **_CONCEPTS})
 _TAXA: Final = "NCBITaxon:"
 # what the taxonomy adds to names that several taxa have
 _UNIQUE: Final = re.compile(r"(?<=\S) <[^<>]+>\Z")
@@ -84,7 +84,7 @@ RELATED: Final = "skos:relatedMatch"
 _QUALIFIER: Final = re.compile(r"\bMONDO[:_]([a-z]\w+)", re.IGNORECASE)
 _CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 # Of two kinds that one surface has, the stronger one stays.
-_STRENGTH: Final[Mapping[str, int]] = MappingProxyType(
+_STRENGTH: Final = MappingProxyType(
     {
         kind: at
         for at, kind in enumerate(

@@ -37,9 +37,7 @@ _RELATIONS: Final[Mapping[str, NameKind]] = MappingProxyType(
 _SHORT: Final = frozenset({"ABB", "ACR"})  # lexical tags: abbreviation, acronym
 _ENTRIES: Final = frozenset({"ENTRY", "PRINT ENTRY", "SY"})
 # of ASCII
-_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
-    {"UI": "ui", "MS": "definition", "NO": "definition"}
-)
+_FIELDS: Final = MappingProxyType({"UI": "ui", "MS": "definition", "NO": "definition"})
 
 
 class _Trees:

@@ -26,7 +26,7 @@ _TAG: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*:\s*(.*)", re.ASCII | re.DOTALL
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"(.*)', re.DOTALL)
 _BEHIND: Final = re.compile(r'(?:[\s@][^"\[{]*)?(?:[\[{]|\Z)')
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
-_MEANS: Final[Mapping[str, str]] = MappingProxyType({"n": "\n", "t": "\t", "W": " "})
+_MEANS: Final = MappingProxyType({"n": "\n", "t": "\t", "W": " "})
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
 _SCOPES: Final[Mapping[str, NameKind]] = MappingProxyType(
     {kind.upper(): kind for kind in _SYNONYMS}

@@ -19,7 +19,7 @@ _CODE: Final = re.compile(r"([A-Za-z]+)[:_](\d+)\Z", re.ASCII)
 _OF_TRIPLES: Final = frozenset({"class", "form", "xl", "axiom", "import"})
 _SHORT: Final = re.compile(r"abbrev|acronym|omo[:_]0003000|omo[:_]0003012", re.IGNORECASE)
 # Types of synonyms, as Uberon, PO and others declare them.
-_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
+_TYPES_OF_LANGUAGES: Final = MappingProxyType(
     {
         "latin": "la",
         "greek": "el",

@@ -30,7 +30,7 @@ _SYMMETRIC: Final = (
     ),
     *("oboInOwl:hasDbXref", "semapv:crossSpeciesExactMatch"),
 )
-_INVERSE: Final[Mapping[str, str]] = MappingProxyType(
+_INVERSE: Final = MappingProxyType(
     {
         **{predicate: predicate for predicate in _SYMMETRIC},
         "skos:broadMatch": "skos:narrowMatch",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import Final
 
@@ -17,7 +17,7 @@ from fascicle.evaluation.doctor.parts import CheckedDocument, GivenPart
 
 # Code of an event -> code of the finding that it belongs to; the others are found by their effect
 # and kind.
-_FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
+_FINDINGS: Final = MappingProxyType(
     {
         "offset-outside": "invalid-offsets",
         "duplicate-mention": "duplicate-mention",
@@ -31,7 +31,7 @@ _FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
         "no-sentence-breaks": "no-sentence-breaks",
     }
 )
-_BY_KIND: Final[Mapping[str, str]] = MappingProxyType(
+_BY_KIND: Final = MappingProxyType(
     {"loss": "left-out-in-reading", "repair": "repaired-in-reading", "note": "noted-in-reading"}
 )
 CODES: Final = frozenset({*_FINDINGS.values(), "changed-in-reading", *_BY_KIND.values()})

@@ -119,7 +119,7 @@ MENTION: Final = (
         "in error)",
     ),
 )
-SCORES: Final[Mapping[str, str]] = MappingProxyType(
+SCORES: Final = MappingProxyType(
     {
         "TP": "true positives, predicted mentions that are right",
         "FP": "false positives, predicted mentions that are not in the gold",
@@ -134,7 +134,7 @@ SCORES: Final[Mapping[str, str]] = MappingProxyType(
         "surer",
     }
 )
-RULES_MEAN: Final[Mapping[str, str]] = MappingProxyType(
+RULES_MEAN: Final = MappingProxyType(
     {
         "strict": "the same type and the same characters; all other numbers of this page are "
         "strict",
@@ -145,7 +145,7 @@ RULES_MEAN: Final[Mapping[str, str]] = MappingProxyType(
         "type": "the same type, wherever they stand in the document",
     }
 )
-SUBSETS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+SUBSETS: Final = MappingProxyType(
     {
         "seen": (
             "seen in training",
@@ -163,7 +163,7 @@ SUBSETS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
     }
 )
-CLASSES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+CLASSES: Final = MappingProxyType(
     {
         "type": ("wrong type", "the right characters, but another type"),
         "merged": ("merged", "one prediction over several gold mentions of its type"),

@@ -190,7 +190,7 @@ def _heat(report: Report, names: PictureLabels) -> _Named:
     ]
 
 
-REPORT_PLOTS: Final[Mapping[str, _ReportPlot]] = MappingProxyType(
+REPORT_PLOTS: Final = MappingProxyType(
     {
         "scores": _ReportPlot(
             means="F1 of every system with its interval, over all types and by type",
