@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import statistics
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fascicle.core.wording import plural
-from studies.common import result
+from studies.common import MODELS, ROOT, result
 from studies.tables.grids import MISSING, markdown
 
 
@@ -207,6 +208,47 @@ def peers_among() -> str:
     return f"{markdown(('texts', 'model', *names), body)}\n\n{_beside(found)}"
 
 
+def choice() -> str:
+    """Quality, speed and size of the models that ship, for who chooses one."""
+    found = result("peers-among")
+    rows = {name: result(f"decision-{name}").get("rows", {}) for name in MODELS}
+    if not found or not all(rows.values()):
+        return MISSING
+    body = [
+        [f"`{name.partition('@')[0]}`", *_qualities(of), *_rates(found, name), _megabytes(name)]
+        for name, of in rows.items()
+    ]
+    count = sum(row["foreign"] for row in rows[MODELS[0]].values())
+    head = (
+        "model",
+        f"mean F1 on {count} rows of texts that taught nothing",
+        "on all rows",
+        "short sentences a second",
+        "abstracts a second",
+        "MB",
+    )
+    return markdown(head, body)
+
+
+def _qualities(rows: Mapping[str, Any]) -> Iterator[str]:
+    """Mean strict F1 over the rows of texts that taught nothing, and over all."""
+    for only in ([row for row in rows.values() if row["foreign"]], list(rows.values())):
+        yield f"{100 * statistics.mean(row['after']['f1'] for row in only):.1f}"
+
+
+def _rates(found: Mapping[str, Any], name: str) -> Iterator[str]:
+    """Texts in a second of CPU time."""
+    for kind in ("short", "abstracts"):
+        of_kind = found["kinds"][kind]
+        seconds = statistics.median(of_kind["cpu_seconds"][name.partition("@")[0]])
+        yield f"{of_kind['texts'] / seconds:.0f}"
+
+
+def _megabytes(name: str) -> str:
+    folder = ROOT / "src" / "fascicle" / "assets" / name
+    return f"{sum(path.stat().st_size for path in folder.iterdir()) / 1e6:.1f}"
+
+
 def graphs() -> str:
     """What a graph costs beside its run, and for copies of its documents."""
     value, default = result("graphs"), result("graphs-default")
@@ -260,6 +302,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "speed-peers-among": peers_among,
     "speed-ratios": ratios,
     "speed-since": since,
+    "models-choice": choice,
 }
 
 
