@@ -121,7 +121,9 @@ class HeldFields:
         return EVERYTHING - self.fields - self.by_reference
 
     def links(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
-        """Returns the part of the links that the format holds; losses are not counted."""
+        """Returns links without those of their facts that the format does not hold, which are not
+        counted; a link without a place in the format stays, for it is counted when it is written.
+        """
         if not links or not self.lacking & OF_LINKS:
             return links
         if "links" not in self.fields:
@@ -130,13 +132,7 @@ class HeldFields:
         return tuple(
             link if link.tier == AMBIGUOUS else msgspec.structs.replace(link, **empty)
             for link in links
-            if self._has_place(link)
         )
-
-    def _has_place(self, link: Link) -> bool:
-        if link.nil and "nil-links" not in self.fields:
-            return False
-        return link.tier != AMBIGUOUS or "ambiguous" not in self.lacking
 
     @cached_property
     def of_document(self) -> tuple[tuple[str, Callable[[Document], int]], ...]:

@@ -30,7 +30,8 @@ class HeldLinks:
 
     Attributes:
         any: whether it holds links; if not, ``link = "auto"`` links nothing but for relations.
-        keep: returns the part of the links of a mention that it holds; ``None`` for all.
+        keep: returns the links of a mention without the facts that it does not hold; ``None`` for
+            whole links.
     """
 
     any: bool = True

@@ -10,8 +10,10 @@ import pytest
 
 from fascicle.cli import main
 from fascicle.core import codec
-from fascicle.core.document import Document, Mention, Patch
-from fascicle.errors import FascicleError, InputError, OutputError, UsageError
+from fascicle.core.document import Document, Link, Mention, Patch
+from fascicle.core.mention import AMBIGUOUS
+from fascicle.errors import FascicleError, InputError, LossError, OutputError, UsageError
+from fascicle.formats import write
 from fascicle.formats.catalogue import FORMATS
 from fascicle.formats.files import read
 from fascicle.formats.losses import HeldFields
@@ -251,6 +253,28 @@ def test_links_that_the_output_cannot_hold_are_given_only_if_a_linker_was_named(
     held = held_links(FORMATS[form].writer.holds)
     predictor = compose(Fragile(), Choices(link=link or ()), output=held)
     assert predictor.links == links
+
+
+@pytest.mark.parametrize("form", ["pubtator", "bioc", "bioc-json", "brat", "spacy", "tsv"])
+def test_answers_without_a_place_in_the_output_are_counted_also_of_links_by_default(
+    tmp_path: Path, form: str
+) -> None:
+    holds = FORMATS[form].writer.holds
+    answers = (
+        Link(id="D007669", ontology="MESH", name="Kidney Calculi", score=0.4, tier=AMBIGUOUS),
+        Link(id="D053040", ontology="MESH", name="Nephrolithiasis", score=0.4, tier=AMBIGUOUS),
+        Link(id="", nil=True, score=0.9, tier="absent"),
+        Link(id="D001241", ontology="MESH", name="Aspirin", score=0.9, tier="exact"),
+    )
+    keep = held_links(holds).keep
+    assert keep is not None
+    mention = Mention(((0, 7),), "Disease", source=holds.source, links=keep(answers))
+    document = Document(id="1", text="Aspirin", mentions=(mention,))
+    report = write(tmp_path / "out", [document], format=form)
+    # what nobody asked for of a link that is written (its score, how it was made) is no loss
+    assert report.losses == {"ambiguous": 2, "nil-links": 1}
+    with pytest.raises(LossError, match="would lose ambiguous, nil-links"):
+        write(tmp_path / "strict", [document], format=form, strict=True)
 
 
 def test_python_takes_own_names_and_shows_how_far_it_is(

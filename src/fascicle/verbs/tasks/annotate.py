@@ -79,7 +79,7 @@ class AnnotateRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def held_links(format_holds: HeldFields) -> HeldLinks:
-    """Returns what an output holds of links."""
+    """Returns what an output holds of links; see `HeldFields.links`."""
     from fascicle.runtime.composing import HeldLinks
 
     return HeldLinks(any="links" in format_holds.fields, keep=format_holds.links)
