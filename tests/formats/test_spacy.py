@@ -8,10 +8,12 @@ import os
 import tempfile
 import warnings
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -232,6 +234,63 @@ def test_columns_that_do_not_fit(tmp_path: Path, change: dict[str, Any]) -> None
     path.write_bytes(zlib.compress(msgspec.msgpack.encode(message)))
     with pytest.raises(FormatError, match="DocBin"):
         list(read(path, format="spacy"))
+
+
+def change_columns(path: Path, change: Callable[[dict[int, Any]], object]) -> None:
+    """Writes the file again with other columns, which a function changes in place."""
+    message = msgspec.msgpack.decode(zlib.decompress(path.read_bytes()))
+    tokens = np.frombuffer(message["tokens"], "<u8").reshape(-1, len(message["attrs"]))
+    columns = {name: tokens[:, at].copy() for at, name in enumerate(message["attrs"])}
+    change(columns)
+    tokens = np.stack(list(columns.values()), axis=1)
+    message |= {"attrs": list(columns), "tokens": tokens.tobytes()}
+    path.write_bytes(zlib.compress(msgspec.msgpack.encode(message)))
+
+
+@pytest.mark.parametrize(
+    ("starts", "sentences"),
+    [
+        # the first token of a Doc of spaCy has 1 in any case, and 0 is "not known"; with no other
+        # value its has_annotation("SENT_START") is false
+        ([1, 0, 0], None),
+        ([1, -1, -1], ((0, 5),)),
+        ([1, 0, -1], ((0, 5),)),
+        ([1, 0, 1], ((0, 3), (4, 5))),
+    ],
+)
+def test_sentences_that_spacy_does_not_know_are_not_invented(
+    tmp_path: Path, starts: list[int], sentences: object
+) -> None:
+    path = tmp_path / "a.spacy"
+    write(path, [Document(id="1", text="A b c")])
+    change_columns(path, lambda columns: columns.update({80: np.array(starts).astype("<u8")}))
+    (document,) = read(path)
+    assert document.sentences == sentences
+
+
+def test_a_blocked_range_is_no_entity_and_no_loss(tmp_path: Path) -> None:
+    # doc.set_ents([], blocked=[doc[1:3]]) gives these tokens the tag 3 (B) and no type
+    path = tmp_path / "a.spacy"
+    write(path, [Document(id="1", text="A b c d", mentions=(Mention(((6, 7),), "X"),))])
+
+    def block(columns: dict[int, Any]) -> None:
+        columns[77][1:3] = 3
+
+    change_columns(path, block)
+    (document,) = read(path)
+    assert [(one.type, one.spans) for one in document.mentions] == [("X", ((6, 7),))]
+    assert document.events == ()
+
+
+def test_what_is_not_read_is_said_of_the_documents_that_have_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.spacy"
+    write(path, [Document(id="1", text="A b"), Document(id="2", text="c d")])
+    entity_ids, tags = np.zeros(4, "<u8"), np.zeros(4, "<u8")
+    entity_ids[2], tags[1] = 7, 8
+    change_columns(path, lambda columns: columns.update({454: entity_ids, 75: tags}))
+    first, second = read(path)
+    assert [event.code for event in first.events] == ["grammar-left-out"]
+    assert [event.code for event in second.events] == ["attributes-left-out"]
 
 
 def test_no_bomb_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

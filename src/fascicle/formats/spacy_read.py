@@ -46,6 +46,7 @@ _STEP: Final = "spacy"
 _CHUNK: Final = 2**20
 _OUTSIDE: Final = (0, 2)  # of an entity, and not known
 _BEGIN: Final = 3
+_BLOCKED: Final = (_BEGIN, 0)  # tag and type where spaCy may find no entity
 _USER_DATA: Final = msgspec.msgpack.Decoder()
 _GROUPS: Final = msgspec.msgpack.Decoder(dict[bytes, list[str]] | list[bytes])
 _BROKEN: Final = (
@@ -192,7 +193,7 @@ class _Columns:
     lengths: _Column
     spaces: _Column
     of: Mapping[int, _Column]
-    unread: tuple[str, ...]
+    unread: Mapping[str, _Column]
 
 
 def _columns(content: _Bin, source: Source) -> _Columns:
@@ -205,12 +206,12 @@ def _columns(content: _Bin, source: Source) -> _Columns:
             raise ValueError("the columns do not fit together")
     of = {attribute: tokens[:, column] for column, attribute in enumerate(content.attrs)}
     names = {number: name for name, number in symbols().items()}
-    unread = [
-        names.get(attribute, str(attribute))
-        for attribute, column in of.items()
-        if attribute not in ATTRIBUTES and column.any()
-    ]
-    return _Columns(lengths=lengths, spaces=spaces, of=of, unread=tuple(sorted(unread)))
+    unread = {
+        names.get(attribute, str(attribute)): of[attribute]
+        for attribute in of
+        if attribute not in ATTRIBUTES
+    }
+    return _Columns(lengths=lengths, spaces=spaces, of=of, unread=unread)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +245,7 @@ def _document(
             words=tokens.words,
             sentences=tokens.sentences,
             meta=meta,
-            events=[*events, *_unread(content, columns, number)],
+            events=[*events, *_unread(content, columns, part, number)],
         )
     except _BROKEN as error:
         raise FormatError(
@@ -254,10 +255,12 @@ def _document(
 
 def _tokens(columns: _Columns, part: slice, names: Mapping[int, str]) -> Tokens:
     starts = columns.of[_SENT_START][part] if _SENT_START in columns.of else np.zeros(0)
+    # in spaCy the first token always starts a sentence, so that it says nothing; 0 is "not known"
+    known = starts[1:] if len(starts) > 1 else starts
     return Tokens(
         texts=[names[int(number)] for number in columns.of[_ORTH][part]],
         spaces=columns.spaces[part].tolist(),
-        starts=(starts == 1).tolist() if starts.any() else None,
+        starts=(starts == 1).tolist() if known.any() else None,
     )
 
 
@@ -324,7 +327,9 @@ def _runs(columns: Mapping[int, _Column]) -> Iterator[tuple[int, int]]:
     start: int | None = None
     for at in range(len(kinds) + 1):
         inside = at < len(kinds) and (
-            kinds[at] != 0 if tags is None else int(tags[at]) not in _OUTSIDE
+            kinds[at] != 0
+            if tags is None
+            else int(tags[at]) not in _OUTSIDE and (int(tags[at]), int(kinds[at])) != _BLOCKED
         )
         begins = inside and (
             (tags is not None and int(tags[at]) == _BEGIN)
@@ -366,9 +371,10 @@ def _is_of_entities(name: str) -> bool:
     return name == "ENT_ID" or name.isdigit()
 
 
-def _unread(content: _Bin, columns: _Columns, number: int) -> list[Event]:
+def _unread(content: _Bin, columns: _Columns, part: slice, number: int) -> list[Event]:
     events = []
-    for is_loss, names in groupby(sorted(columns.unread, key=_is_of_entities), key=_is_of_entities):
+    unread = sorted(name for name in columns.unread if columns.unread[name][part].any())
+    for is_loss, names in groupby(sorted(unread, key=_is_of_entities), key=_is_of_entities):
         message = f"these facts of tokens are not read: {', '.join(names)}"
         note = Event(step=_STEP, kind="note", code="grammar-left-out", message=message)
         events.append(_loss("attributes-left-out", message) if is_loss else note)
