@@ -104,6 +104,13 @@ def test_a_part_without_its_stem_is_no_gene(surface: str) -> None:
         ),
         # not one of the genes with this alias
         *(("PI3K", "fplx:PI3K"), ("MEK", "fplx:MEK"), ("Ras", "fplx:RAS")),
+        *(("Erk", "fplx:ERK"), ("MEKs", "fplx:MEK"), ("PKCs", "fplx:PKC")),
+        *(
+            ("interferons", "fplx:Interferon"),
+            ("hemoglobins", "fplx:Hemoglobin"),
+            ("AMPA receptors", "fplx:GRIA"),
+            ("GABA-A receptors", "fplx:GABR"),
+        ),
     ],
 )
 def test_a_family_is_an_answer_and_marked(linker: Linker, name: str, curie: str) -> None:
@@ -111,6 +118,21 @@ def test_a_family_is_an_answer_and_marked(linker: Linker, name: str, curie: str)
     assert (link.curie, link.tier) == (curie, "family")
     assert link.score is not None
     assert link.score < 0.9
+
+
+def test_a_family_takes_no_gene_from_a_word_that_begins_a_sentence(linker: Linker) -> None:
+    for name in ("Cholinesterase", "troponin-I"):
+        (link,) = links_of(linker, f"{name} was active in patients.", name)
+        assert link.curie in {"NCBIGene:590", "NCBIGene:7137"}
+
+
+@pytest.mark.parametrize(
+    ("plural", "singular"),
+    [("ERKs", "Erk"), ("interferons", "interferon"), ("caspases", "caspase")],
+)
+def test_the_plural_of_a_family_is_the_family(linker: Linker, plural: str, singular: str) -> None:
+    answers = [links_of(linker, f"In cells {name} acted.", name) for name in (plural, singular)]
+    assert len({tuple((link.curie, link.tier) for link in links) for links in answers}) == 1
 
 
 @pytest.mark.parametrize(
@@ -123,6 +145,8 @@ def test_a_family_is_an_answer_and_marked(linker: Linker, name: str, curie: str)
         ),
         # not BRD2 and PLOD1, which have it as an alias too
         *(("FSH", "NCBIGene:2488"), ("LH", "NCBIGene:3972")),
+        # BCHE has the name as well; a sentence may begin with it
+        ("cholinesterase", "NCBIGene:590"),
     ],
 )
 def test_a_gene_with_the_name_of_a_family_stays_a_gene(

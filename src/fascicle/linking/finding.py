@@ -102,11 +102,21 @@ class Finder:
         return FoundTerms._make(column[plausible] for column in matches)
 
     def find_families(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
-        """Returns the families and complexes that strings name exactly, for those of the type of
-        genes.
+        """Returns the families and complexes that strings name exactly, or as a plural, for
+        those of the type of genes.
         """
         kinds = [FAMILY_TYPES.get(kind, "") for kind in types]
-        matches = self.find(surfaces, kinds)
+        matches = self._find_exact(surfaces, kinds)
+        singular = [name.removesuffix("s") for name in surfaces]
+        keys = zip(surfaces, singular, self.reader(surfaces), self.reader(singular), strict=True)
+        equal = [name if name != whole and own == other else "" for whole, name, own, other in keys]
+        plurals = self._find_exact(equal, kinds)
+        order = np.argsort(np.concatenate([matches.places, plurals.places]), kind="stable")
+        columns = zip(matches, plurals, strict=True)
+        return FoundTerms._make(np.concatenate(both)[order] for both in columns)
+
+    def _find_exact(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
+        matches = self.find(surfaces, types)
         exact = (matches.tiers <= FOLDED) & (self.pack.active.kind[matches.terms] <= _EXACT_NAME)
         return FoundTerms._make(column[exact] for column in matches)
 
