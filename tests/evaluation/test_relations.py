@@ -6,9 +6,11 @@ from random import Random
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.formats.test_made_relations import made
 
 from fascicle.core.document import Document, Mention, MentionKey, Relation
+from fascicle.core.effects import make_event
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.relations import compared_relations, score_relations
 from fascicle.evaluation.uncertainty.intervals import (
@@ -56,11 +58,21 @@ def is_named(relation: Relation, names: dict[int, frozenset[str]]) -> bool:
     return names.get(len(roles)) == roles
 
 
+def unscored(seed: int) -> Document:
+    """A made document; beside relations with a score, those without one would be of the gold."""
+    document = made(seed)
+    relations = (
+        replace(one, attributes=tuple(fact for fact in one.attributes if fact[0] != "score"))
+        for one in document.relations
+    )
+    return document.having(relations=tuple(relations))
+
+
 def pair(seed: int) -> tuple[Document, Document]:
     """A document, and a copy whose relations are partly gone, written in another order, turned
     round or retyped.
     """
-    random, gold = Random(seed), made(seed)
+    random, gold = Random(seed), unscored(seed)
     names: dict[int, frozenset[str]] = {}  # of roles; each number of roles has names of its own
     for relation in gold.relations:
         roles = frozenset(role for role, _ in relation.arguments)
@@ -84,7 +96,7 @@ def pair(seed: int) -> tuple[Document, Document]:
         relations.append(
             Relation(type=kind, arguments=arguments, attributes=relation.attributes[:2])
         )
-    others = made(seed + 1000).relations[:1] if random.random() < 0.2 else ()
+    others = unscored(seed + 1000).relations[:1] if random.random() < 0.2 else ()
     relations += [one for one in others if is_named(one, names)]
     return gold, gold.having(relations=tuple(relations))
 
@@ -200,7 +212,7 @@ def test_ends_are_compared_by_role(gold: Relation, predicted: Relation, right: i
 def test_other_names_of_roles_change_no_score() -> None:
     gold, renamed = [], []
     for seed in range(50):
-        document = made(seed)
+        document = unscored(seed)
         sides: tuple[list[Relation], list[Relation]] = ([], [])
         for stated in document.relations:
             ends = sorted(stated.arguments, key=lambda end: end[0])
@@ -253,10 +265,27 @@ def test_concepts_that_a_model_relates_are_its_predictions(source: str) -> None:
         assert len(sides[1]) == right
 
 
+@pytest.mark.parametrize("between", ["concepts", "mentions"])
+@pytest.mark.parametrize("trace", ["score", "event"])
+def test_gold_beside_what_a_finder_says_of_gold_mentions_is_not_its_own(
+    between: str, trace: str
+) -> None:
+    """`relate` leaves the relations of the gold beside its own, which have a score."""
+    facts = (("entity1", "D1"), ("entity2", "D2"))
+    stated = Relation(type="CID", attributes=facts) if between == "concepts" else FORWARD
+    gold = said_of(stated)
+    found = replace(stated, type="other", attributes=(*facts, ("score", "1")))
+    event = make_event("pairs-left-out", step="relate", message="1 pair of mentions not read")
+    predicted = said_of(stated, found) if trace == "score" else gold.having(events=(event,))
+    counts = score_relations([gold], [predicted]).counts
+    assert (counts.tp, counts.fp, counts.fn) == (0, int(trace == "score"), 1)
+    assert score_relations([predicted], [gold]).counts.tp == 1
+
+
 def test_concepts_of_bc5cdr_and_pubtator_are_the_same() -> None:
-    """The first as BioC names them; a score is no concept."""
+    """The first as BioC names them; another fact is no concept."""
     mentions = Mention(((0, 7),), "Chemical"), Mention(((13, 16),), "Disease")
-    facts = (("Chemical", "D1"), ("Disease", "D2"), ("score", "0.5"))
+    facts = (("Chemical", "D1"), ("Disease", "D2"), ("note", "x"))
     gold = said_of(Relation(type="CID", attributes=facts), mentions=mentions)
     for ends, right in ((("D2", "D1"), 1), (("D1", "D3"), 0)):
         found = Relation(

@@ -664,3 +664,38 @@ def test_an_ambiguous_answer_is_shown_as_one(tmp_path: Path) -> None:
     assert "MESH:D1 or MESH:D2" in (tmp_path / "out.html").read_text(encoding="utf-8")
     write(tmp_path / "out.txt", [document], format="text")
     assert "D1 (ambiguous)" in (tmp_path / "out.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("scored", "mentions", "source", "stays"),
+    [
+        ((), ("gold", "sys"), "sys", False),
+        ((), ("gold", "sys"), "gold", True),
+        ((("score", "0.9"),), ("gold", "sys"), "sys", True),
+        ((("score", "0.9"),), ("gold", "sys"), "gold", False),
+        ((("score", "0.9"),), ("gold",), "gold", False),
+        ((), ("sys",), "sys", True),
+        ((), (), "gold", True),
+    ],
+)
+def test_relations_between_concepts_are_written_with_their_source(
+    tmp_path: Path,
+    scored: tuple[tuple[str, str], ...],
+    mentions: tuple[str, ...],
+    source: str,
+    stays: bool,
+) -> None:
+    """docs/scores.md: beside gold mentions, those with a score are of the system."""
+    facts = (("entity1", "D1"), ("entity2", "D2"), *scored)
+    document = Document(
+        id="1",
+        text="asthma",
+        mentions=tuple(Mention(((0, 6),), "X", source=name) for name in mentions),
+        relations=(Relation(type="CID", attributes=facts),),
+    )
+    path = tmp_path / "a.pubtator"
+    request = WriteRequest(path=str(path), format="pubtator", source=source)
+    report = write_documents([document], request)
+    (back,) = read(path)
+    assert len(back.relations) == int(stays)
+    assert report.losses["relations"] == int(not stays)

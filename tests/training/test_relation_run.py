@@ -353,6 +353,30 @@ def several(document: Document, kind: str) -> tuple[Relation, ...]:
     )
 
 
+def test_what_a_finder_found_is_not_learnt(
+    make: Maker, between: str, corpus: Path, tmp_path: Path
+) -> None:
+    """A relation between concepts with a score is of a system; relations between mentions have
+    the source of these.
+    """
+    documents = list(fascicle.read(corpus))
+    own = [
+        tuple(replace(one, attributes=(*one.attributes, ("score", "0.9"))) for one in d.relations)
+        for d in documents
+    ]
+    joined = [
+        d.having(relations=(*d.relations, *more)) for d, more in zip(documents, own, strict=True)
+    ]
+    fascicle.write(tmp_path / "own.jsonl", joined)
+    recipe = make(corpus={"train": str(tmp_path / "own.jsonl")})
+    facts = prepare_relations(recipe, tmp_path, {}).facts
+    missed = facts.more["missed"]["train"]
+    left_out = 18 * (between == "concepts")
+    assert sum(missed.values()) == missed["of a system, not of the gold"] == left_out
+    notes = [note for note in facts.notes if "of a system, not of the gold: 18" in note]
+    assert len(notes) == bool(left_out)
+
+
 @pytest.mark.parametrize("change", ["type", "ends", "none"])
 def test_a_dev_part_without_a_possible_answer_is_refused(
     make: Maker, corpus: Path, tmp_path: Path, change: str

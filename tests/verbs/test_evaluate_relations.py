@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.formats.test_made_relations import made
+from tests.evaluation.test_relations import unscored as made
 
 from fascicle.core.document import Document, MentionKey
 from fascicle.formats import write

@@ -12,7 +12,7 @@ import math
 import re
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 from urllib.parse import quote
 
@@ -352,6 +352,7 @@ class PlacedMentions:
 # What identifiers of concepts are called in BioRED; in BC5CDR they may be called like their types.
 CONCEPTS: Final = ("entity1", "entity2")
 SCORE: Final = "score"  # attribute of a relation of a model: its probability
+RELATE: Final = "relate"  # step that finds relations
 
 
 class Relation(
@@ -386,6 +387,25 @@ class Relation(
     def sources(self) -> frozenset[str]:
         """Sources of the mentions; none of a relation between concepts."""
         return frozenset(key[0] for key in self.keys)
+
+
+def is_of_gold(relation: Relation, sources: Collection[str] = ()) -> bool:
+    """True if a relation is of the gold: if all its mentions are. One between concepts names no
+    source: it is of the gold unless it has a score, as models write, or stands where there are
+    mentions of others alone.
+
+    Args:
+        relation: of a document.
+        sources: of the mentions where it stands; empty if they say nothing.
+    """
+    if relation.arguments:
+        return relation.sources == {GOLD}
+    return not is_scored(relation) and (not sources or GOLD in sources)
+
+
+def is_scored(relation: Relation) -> bool:
+    """True if a relation has the score of a model."""
+    return SCORE in dict(relation.attributes)
 
 
 def check_relations(relations: Iterable[Relation]) -> None:

@@ -19,9 +19,9 @@ from typing import Any, Final, Protocol, TypeVar, cast
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document, Link, Mention
+from fascicle.core.document import GOLD, Document, Link, Mention, Relation
 from fascicle.core.lazy import cached_property
-from fascicle.core.mention import AMBIGUOUS
+from fascicle.core.mention import AMBIGUOUS, is_of_gold
 from fascicle.core.wording import typo_hint
 from fascicle.errors import LossError, UsageError
 from fascicle.formats.report import Named, WriteReport
@@ -265,17 +265,30 @@ def representable_part(document: Item, holds: HeldFields, report: WriteReport) -
 
 def _with_relations(document: Document, holds: HeldFields, report: WriteReport) -> Document:
     """Returns the part of a document with relations; those are kept whose mentions are all
-    written.
+    written, of those between concepts the ones of the sources that are written.
     """
     part = representable_part(document.having(relations=()), holds, report)
     keys = {mention.key for mention in part.mentions}
-    whole = tuple(relation for relation in document.relations if keys.issuperset(relation.keys))
+    whole = tuple(
+        relation
+        for relation in document.relations
+        if keys.issuperset(relation.keys)
+        and (relation.arguments or _is_of_the_only(relation, document, holds.only))
+    )
     relations = whole if "relations" in holds.fields else ()
     # A file with the answer of one system says nothing of what others said about their mentions.
     due = whole if holds.by_reference and holds.only is not None else document.relations
     if count := len(due) - len(relations):
         report.lose("relations", document, count=count)
     return part.having(relations=relations)
+
+
+def _is_of_the_only(relation: Relation, document: Document, only: tuple[str, ...] | None) -> bool:
+    """True if a relation between concepts is of the gold or of the system that is written."""
+    if only is None:
+        return True
+    sources = {mention.source for mention in document.mentions}
+    return GOLD in only if is_of_gold(relation, sources) else set(only) != {GOLD}
 
 
 def _held_mentions(

@@ -11,7 +11,7 @@ import numpy as np
 from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.document import Document, Event, Mention, Patch, Relation
 from fascicle.core.effects import make_event
-from fascicle.core.mention import SCORE
+from fascicle.core.mention import RELATE, SCORE, is_scored
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.selection import apply_temperature, round_scores
 from fascicle.settings.recipes.relations import RelationLabel, RelationManifest
@@ -28,7 +28,6 @@ from fascicle.text.segment import all_sentences, segmenter
 from fascicle.text.windows import Batch
 
 LOGITS: Final = "logits"
-_STEP: Final = "relate"
 
 
 class _PairScorer(Protocol):
@@ -157,7 +156,7 @@ class RelationFinder:
             relation
             for relation in document.relations
             if relation.type in types
-            and SCORE in dict(relation.attributes)
+            and is_scored(relation)
             and bool(relation.arguments) != of_concepts
             and relation.sources <= sources
         )
@@ -259,4 +258,4 @@ def _events(stated: Statements) -> tuple[Event, ...]:
     message = (
         f"{plural(count, 'pair')} of mentions not read: more, or farther, than the finder reads"
     )
-    return (make_event("pairs-left-out", step=_STEP, message=message),)
+    return (make_event("pairs-left-out", step=RELATE, message=message),)

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from fascicle.core.document import GOLD, Document, Relation
-from fascicle.core.mention import CONCEPTS, SCORE
+from fascicle.core.mention import CONCEPTS, RELATE, is_of_gold, is_scored
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.inputs import only_source
 from fascicle.evaluation.scoring.scores import Counts, Scores, check_documents, scores_of
@@ -101,12 +101,11 @@ def _sides(
         typed=not ends_only,
         attributes=attributes,
     )
-    names = GOLD, source or _source(documents[1])
-    first, second = (
-        _identities(side, identify, source=name)
-        for side, name in zip(documents, names, strict=True)
+    gold, predicted = documents
+    return (
+        _identities(gold, identify, is_of_gold),
+        _identities(predicted, identify, _is_of_system(predicted, source)),
     )
-    return first, second
 
 
 def _source(documents: Iterable[Document]) -> str:
@@ -119,11 +118,12 @@ def _sources(documents: Iterable[Document]) -> set[str]:
 
 
 def _identities(
-    documents: Sequence[Document], identify: Callable[[Relation], ComparedRelation], *, source: str
+    documents: Iterable[Document],
+    identify: Callable[[Relation], ComparedRelation],
+    is_own: Callable[[Relation], bool],
 ) -> _Side:
-    """Returns document id -> its relations of a source as they are compared."""
+    """Returns document id -> its own relations as they are compared."""
     relations: _Side = {}
-    is_own = partial(_is_of, source=source, sources=_sources(documents))
     for document in documents:
         if document.id in relations:
             raise InputError(
@@ -133,13 +133,27 @@ def _identities(
     return relations
 
 
-def _is_of(relation: Relation, *, source: str, sources: Container[str]) -> bool:
-    """True for a relation of a source. One between concepts names none: beside gold mentions it is
-    of the gold, unless it has a score, as models write.
+def _is_of_system(documents: Sequence[Document], source: str) -> Callable[[Relation], bool]:
+    """Returns whether a relation of documents is of the system with a source. A finder of relations
+    between gold mentions leaves those of the gold beside its own, which have scores.
     """
-    if relation.sources or source == GOLD:
-        return (relation.sources or {GOLD}) == {source}
-    return GOLD not in sources or SCORE in dict(relation.attributes)
+    source, sources = source or _source(documents), _sources(documents)
+    is_related = source == GOLD and any(map(_has_found, documents))
+
+    def is_own(relation: Relation) -> bool:
+        if is_related:
+            return relation.sources <= {GOLD} and is_scored(relation)
+        if relation.arguments or source == GOLD:
+            return relation.sources <= {source}
+        return not is_of_gold(relation, sources)
+
+    return is_own
+
+
+def _has_found(document: Document) -> bool:
+    """True if a finder of relations has read a document and left a trace there."""
+    steps = (event.step for event in document.events)
+    return RELATE in steps or any(map(is_scored, document.relations))
 
 
 def _concept_names(documents: Iterable[Document]) -> frozenset[str]:

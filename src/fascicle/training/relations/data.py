@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from fascicle.core.arrays import Bools, Floats, Ints, unique_values
 from fascicle.core.document import GOLD, Document, Mention, Relation
-from fascicle.core.mention import CONCEPTS
+from fascicle.core.mention import CONCEPTS, is_of_gold
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import JudgedMentions
 from fascicle.models.relations import NAME
@@ -32,12 +32,13 @@ from fascicle.training.recogniser.data import shuffled_batches
 _ENDS = "without two ends among the mentions"
 _PAIRS = "between mentions of which no pair is read"
 _LABELS = "of a type that train lacks"
+_FOUND = "of a system, not of the gold"
 _SECOND = "beside another relation of the same ends"
 
 
 def gold_relations(document: Document) -> list[Relation]:
     """Returns the relations of the gold."""
-    return [relation for relation in document.relations if relation.sources <= {GOLD}]
+    return list(filter(is_of_gold, document.relations))
 
 
 def related_types(documents: Sequence[Document]) -> tuple[tuple[str, str], ...]:
@@ -86,6 +87,7 @@ class GoldLabels:
         numbers = {frozenset(ends): at for at, ends in enumerate(pairs.ends)}
         ends_of_gold = set(_types_of_ends(document.layer(GOLD)))
         answer = np.zeros(len(pairs.ends), dtype=np.int64)
+        self.missed[_FOUND] += len(document.relations) - len(gold_relations(document))
         for relation in gold_relations(document):
             ends = stated_ends(relation, ends_of_gold)
             at = numbers.get(frozenset(end for _, end in ends)) if len(ends) == 2 else None

@@ -169,7 +169,7 @@ def _missed(
     gold = GoldLabels(manifest.labels)
     for document in parts.dev:
         gold.of(document, read_pairs(document, document.layer(GOLD), manifest, tokenizer)[0])
-    if gold.missed.total() == sum(map(len, map(gold_relations, parts.dev))):
+    if gold.missed.total() == sum(len(document.relations) for document in parts.dev):
         reasons = "; ".join(missed_notes("dev", gold.missed)) or "there are none"
         raise InputError(
             f"dev holds no relations that an answer can be ({reasons}), on which the epoch and the "
