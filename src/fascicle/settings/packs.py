@@ -120,7 +120,9 @@ class TableSettings(Settings, frozen=True, kw_only=True):
 
     separator: Annotated[str, Meta(min_length=1, max_length=10)] = "auto"
     split: str = "|"
-    empty: tuple[str, ...] = ("", "-", "NA", "N/A", "<NA>", "NaN", "nan", "None", "null")
+    empty: tuple[str, ...] = (
+        *("", "-", "NA", "N/A", "<NA>", "NaN", "nan", "None", "null", "NULL", "\\N"),
+    )
     skip: Natural = 0
     kind_names: dict[Name, _NameKinds] = field(default_factory=dict)
     where: dict[Name, tuple[str, ...]] = field(default_factory=dict)

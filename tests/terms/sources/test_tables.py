@@ -159,6 +159,14 @@ def test_csv_is_read_as_the_standard_library_reads_it(
     assert found.names("a:1") == dict.fromkeys(names, "exact")
 
 
+@pytest.mark.parametrize("missing", [r"\N", "NULL", "null", "NA", "<NA>"])
+def test_a_missing_value_of_a_dump_is_no_name(read: Callable[..., Any], missing: str) -> None:
+    # \N is what PostgreSQL (COPY) and MySQL (SELECT INTO OUTFILE) write for NULL
+    text = f"id\tname\tkind\na:1\t{missing}\tlabel\na:1\tNULL allele\texact\n"
+    found = read(text, "table", columns=COLUMNS)
+    assert found.names("a:1") == {"NULL allele": "exact"}
+
+
 @pytest.mark.parametrize("column", ["999999999", "²", "-1"])
 def test_a_column_beyond_any_table_is_refused(read: Callable[..., Any], column: str) -> None:
     """Each row would be made so wide."""
