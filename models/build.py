@@ -1,4 +1,4 @@
-"""Builds the wheel of a model that is too large for the package.
+"""Builds the wheel of a model, such as one that is too large for the package.
 
 usage: python models/build.py NAME EXPORT -o FOLDER
 
