@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +145,36 @@ def test_tables_of_our_own_take_no_options_of_records(tmp_path: Path) -> None:
     assert [document.id for document in fascicle.read(tmp_path / "own.parquet")] == ["a"]
     with pytest.raises(UsageError, match="leave the options of records out"):
         asked(tmp_path / "own.parquet", ReadRequest(fields=(("text", "x"),)))
+
+
+def test_cells_that_json_has_no_type_for_are_texts_or_counted(tmp_path: Path) -> None:
+    # the texts are those of ISO 8601, and the digits of the decimal number as they are stored
+    row = {
+        "id": Decimal("12"),
+        "text": "No asthma.",
+        "seen": date(2020, 1, 2),
+        "stored": datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC),
+        "at": time(3, 4),
+        "dose": Decimal("1.50"),
+        "scan": b"\x89PNG",
+    }
+    (document,) = asked(table(tmp_path / "a.parquet", [row]), ReadRequest())
+    assert document.id == "12"
+    assert document.meta == {
+        "seen": "2020-01-02",
+        "stored": "2020-01-02T03:04:05+00:00",
+        "at": "03:04:00",
+        "dose": "1.50",
+    }
+    assert [(event.kind, event.code) for event in document.events] == [
+        ("loss", "user-data-left-out")
+    ]
+    assert "scan" in document.events[0].message
+
+
+def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    columns = [pa.array(["1"]), pa.array(["No asthma."]), pa.array(["Asthma."])]
+    pq.write_table(pa.Table.from_arrays(columns, names=["id", "text", "text"]), path)
+    with pytest.raises(FascicleError, match=r"2 columns are called 'text'; .*rename all but one"):
+        asked(path, ReadRequest())

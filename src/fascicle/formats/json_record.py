@@ -238,6 +238,9 @@ class Record:
         names = ", ".join(sorted(self._unread_names()))
         message = f"these facts of mentions are not read: {names}"
         events = (make_event("attributes-left-out", step=STEP, message=message),) if names else ()
+        if binary := sorted(name for name, cell in self.value.items() if isinstance(cell, bytes)):
+            message = f"these bytes of a table are not read: {', '.join(binary)}"
+            events = (*events, make_event("user-data-left-out", step=STEP, message=message))
         return (*events, *structures_left_out(self.value, step=STEP, beside=RELATIONS))
 
     def _unread_names(self) -> set[str]:

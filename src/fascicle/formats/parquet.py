@@ -7,6 +7,7 @@ of the documents, so that all tables are written and read as streams.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
@@ -226,6 +227,7 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
     if folder.is_file():
         with _table(folder) as file:
             columns, facts = file.schema_arrow.names, file.schema_arrow.metadata or {}
+        _refuse_repeated(columns, folder)
         if "document" not in columns or _OWN.isdisjoint(columns):
             yield from read_rows(_rows(folder), facts, source, options, report)
             return
@@ -240,6 +242,16 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
                 yield _document(row, row["mentions"] or (), row["relations"] or (), folder=folder)
         return
     yield from _read_folder(folder, report)
+
+
+def _refuse_repeated(columns: Sequence[str], path: Path) -> None:
+    name, count = max(Counter(columns).items(), key=itemgetter(1), default=("", 0))
+    if count > 1:
+        raise FormatError(
+            f"{count} columns are called {name!r}; the table has {', '.join(columns)}; rename all "
+            "but one of them",
+            at=str(path),
+        )
 
 
 def _read_folder(folder: Path, report: ReadReport) -> Iterator[Document]:

@@ -5,6 +5,8 @@ record, in which labels have the names that the table states.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -63,8 +65,8 @@ def _features(facts: Mapping[bytes, bytes]) -> dict[str, Any]:
 
 
 def _name_labels(value: Any, feature: Any) -> Any:
-    """Returns a value with names in place of the numbers of labels, and an object of lists of
-    equal length as a list of objects.
+    """Returns a value with names in place of the numbers of labels, an object of lists of equal
+    length as a list of objects, and a date, a time or a decimal number as text.
     """
     match feature, value:
         case {"names": list(names), "_type": "ClassLabel"}, int(at) if 0 <= at < len(names):
@@ -76,6 +78,10 @@ def _name_labels(value: Any, feature: Any) -> Any:
         case dict(parts), dict():
             fields = {name: _name_labels(item, parts.get(name)) for name, item in value.items()}
             return _as_list(fields)
+        case _, date() | time():
+            return value.isoformat()
+        case _, Decimal() | timedelta():
+            return str(value)
         case _:
             return value
 
