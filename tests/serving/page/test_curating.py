@@ -405,6 +405,62 @@ def test_spans_are_changed_and_drawn_with_the_mouse(opened: Opened, shown: Stand
     assert made[2]["spans"] == [[TEXT.index("and"), TEXT.index("and") + 3]]
 
 
+def test_keys_decide_about_nothing_else_while_a_range_is_marked(
+    opened: Opened, shown: Standing
+) -> None:
+    page = opened(document("marked"), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 5")
+    press(page, "i", "x", "a", "Shift+A", "g", "f")  # the word after Aspirin, which is chosen
+    saved(page)
+    assert steps(shown, "marked") == []
+    press(page, "t")
+    page.locator("dialog .choice", has_text="Disease").press("Enter")
+    (step,) = made(shown, "marked", 1)
+    assert [edit["after"] for edit in step["edits"]] == [{"spans": [[10, 12]], "type": "Disease"}]
+    page.locator(".mark", has_text="caffeine").click()
+    press(page, "s", "x")
+    page.locator(".mark", has_text="headache").click()
+    press(page, "t")  # of the marked one, although another one is chosen
+    page.locator("dialog .choice", has_text="Chemical").press("Enter")
+    _, second = made(shown, "marked", 2)
+    start = TEXT.index("caffeine")
+    assert [edit["after"]["spans"] for edit in second["edits"]] == [[[start, start + 8]]]
+    assert edits([second]) == [["Chemical"]]
+
+
+def test_a_mention_that_was_added_is_chosen_beside_a_longer_one(
+    opened: Opened, shown: Standing
+) -> None:
+    page = opened(document("nested"), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 5")
+    for name, count in (("severe headache", 6), ("severe", 7)):
+        draw(page, name)
+        press(page, "i", "2")
+        tally(page, f"{count - 5} of {count}")
+    press(page, "x")
+    last = made(shown, "nested", 3)
+    assert last[2]["edits"] == [{"item": last[1]["edits"][0]["item"], "after": None}]
+
+
+def test_a_selection_that_ends_beside_the_text_is_cut_to_it(opened: Opened) -> None:
+    page = opened(document("beside"), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 5")
+    left, top, right, bottom = place(page, "not.")
+    page.mouse.move(left + 1, top)
+    page.mouse.down()
+    page.mouse.move(right + 20, bottom + 300, steps=6)
+    page.mouse.up()
+    press(page, "i")
+    assert page.inner_text(".mode strong") == "not."
+    press(page, "Escape")
+    page.mouse.click(*place(page, "for")[:2], click_count=3)
+    press(page, "i")
+    assert page.inner_text(".mode strong") == TEXT
+
+
 def draw(page: Page, words: str) -> None:
     """Draws over words of the text with the mouse, once they stand still."""
     box, before = place(page, words), None

@@ -116,6 +116,35 @@ def test_blocks_are_the_text_and_cut_no_character(opened: Opened) -> None:
         assert all(block and len(block.encode("utf-16-le")) <= 2 * 4_001 for block in blocks)
 
 
+def test_an_end_moves_to_the_next_border_of_a_word_however_long(opened: Opened) -> None:
+    page, drawn = opened(), random.Random(4)
+    parts = [" ", "a", "-", "ACGT" * 90, "β" * 3_000, "don't", "\N{GRINNING FACE}", "e\u0301" * 200]
+    given = []
+    for _ in range(ROUNDS):
+        text = "".join(drawn.choices(parts, k=drawn.randint(1, 12)))
+        length = len(text.encode("utf-16-le")) // 2
+        given += [[text, drawn.randint(0, length)] for _ in range(4)]
+    found, wanted = page.evaluate(
+        """async (given) => {
+            const { edge } = await import("/page/code/marking.js");
+            const WORD = /[\\p{L}\\p{N}\\p{M}]+(?:['’][\\p{L}\\p{M}]+)*|[^\\s\\p{L}\\p{N}\\p{M}]/gu;
+            const all = given.map(([text, unit]) => {
+                const words = [...text.matchAll(WORD)].map((one) => [one.index, one.index + one[0].length]);
+                const [starts, ends] = [0, 1].map((side) => words.map((word) => word[side]));
+                const next = (places) => places.find((at) => at > unit) ?? unit;
+                const last = (places) => places.findLast((at) => at < unit) ?? unit;
+                return [next(starts), last(starts), next(ends), last(ends)];
+            });
+            const made = given.map(([text, unit]) =>
+                ["start", "end"].flatMap((which) => [1, -1].map((step) => edge(text, unit, step, which))),
+            );
+            return [made, all];
+        }""",
+        given,
+    )
+    assert found == wanted
+
+
 def drawn_remark(drawn: random.Random, items: list[str]) -> Remark:
     kind = drawn.choice(["note", "flagged", "skipped"])
     given = {

@@ -57,9 +57,10 @@ export class Curator extends Session {
     return [shown, ...twins].map(({ item }) => ({ item, after }));
   }
 
-  /** @param {[number, number][]} spans code points @param {string} type */
+  /** @param {[number, number][]} spans code points @param {string} type @returns {string} its item, if it may be added */
   add(spans, type) {
-    return this.save({ edits: [{ item: `added-${random()}`, after: { spans, type } }] });
+    const item = `added-${random()}`;
+    return this.save({ edits: [{ item, after: { spans, type } }] }) ? item : "";
   }
 
   /** Lets the span of a mention be changed by keys. @param {Shown | null} shown */

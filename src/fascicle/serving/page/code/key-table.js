@@ -3,7 +3,7 @@
 /** @param {any} parts @returns {import("./keys.js").Key[]} */
 export function keyTable({ store, view, panel, search, curator, move, turn, anew, versions, tools }) {
   const open = () => Boolean(store.reading) && store.current >= 0;
-  const curating = () => open() && curator.on;
+  const curating = () => open() && curator.on && !store.marking; // a range that is marked has keys of its own
   const read = (keys, means, run) => ({ keys, means, run, group: "Read", when: open });
   const page = (keys, means, run, when = () => true) => ({ keys, means, run, group: "Page", when, once: true });
   const decide = (keys, means, run) => ({ keys, means, run, group: "Curate", when: curating, once: true });

@@ -91,13 +91,14 @@ export class Marking {
       f: () => (this.fine = !this.fine),
       Escape: () => this.cancel(),
       Enter: () => this.#save(),
+      t: () => this.#retype(),
     }[key];
     const type = /^[1-9]$/.test(key) && this.curator.types()[Number(key) - 1];
     if (!does && !type) return;
     if (event.target.closest?.("button") && key === "Enter") return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (event.repeat && (type || key === "Enter")) return; // a key that is held decides once
+    if (event.repeat && (type || key === "Enter" || key === "t")) return; // a key that is held decides once
     if (type) this.#save(type);
     else does();
     if (this.store.marking) this.#show();
@@ -125,6 +126,13 @@ export class Marking {
       [this.start, this.end] = steps > 0 ? wordAfter(text, this.end) : wordBefore(text, this.start);
   }
 
+  /** Asks for a type: a new mention is saved with it, and one whose span is changed gets it at once. */
+  #retype() {
+    const { marking, reading } = this.store;
+    if (marking === "new") return this.#save();
+    return this.curator.retype(reading.mentions.find((one) => one.item === marking.item) ?? marking);
+  }
+
   /** @param {string} [type] */
   async #save(type = "") {
     const { marking, reading, documents, current } = this.store;
@@ -138,10 +146,9 @@ export class Marking {
     const chosen = type || (await this.curator.chooseType());
     if (!chosen || !this.curator.stays(documents[current])) return;
     this.cancel();
-    const start = this.start;
-    this.curator.add(spans, chosen);
+    const item = this.curator.add(spans, chosen);
     this.store.settle();
-    const added = this.store.visible.find((shown) => shown.start === start && shown.verdict === "added");
+    const added = this.store.visible.find((shown) => shown.item === item);
     if (added) this.store.update({ chosen: added });
   }
 
@@ -166,7 +173,9 @@ export class Marking {
         el("kbd", { text: "P" }),
         " move · ",
         el("kbd", { text: "F" }),
-        ` ${how}`,
+        ` ${how} · `,
+        el("kbd", { text: "T" }),
+        " type",
       ),
       ...this.curator
         .types()
@@ -226,11 +235,14 @@ export function wordBefore(text, unit) {
 }
 
 /** The next start or end of a word. @param {string} text @param {number} unit @param {1 | -1} step @param {"start" | "end"} which */
-function edge(text, unit, step, which) {
+export function edge(text, unit, step, which) {
   const side = which === "start" ? 0 : 1;
-  const found = step > 0 ? words(text, unit - 100, unit + 300) : words(text, unit - 300, unit + 100);
-  const places = found.map((word) => word[side]);
-  return (step > 0 ? places.find((at) => at > unit) : places.filter((at) => at < unit).at(-1)) ?? unit;
+  for (let far = 300; ; far *= 8) {
+    const places = words(text, unit - far, unit + far).map((word) => word[side]);
+    const place = step > 0 ? places.find((at) => at > unit) : places.filter((at) => at < unit).at(-1);
+    const whole = step > 0 ? unit + far >= text.length : unit <= far;
+    if (whole || (place !== undefined && Math.abs(place - unit) < far - 1)) return place ?? unit; // else the window may cut a word there
+  }
 }
 
 /** The next place that does not cut a character, with the marks that combine with it. @param {string} text @param {number} unit @param {1 | -1} step */

@@ -220,17 +220,13 @@ export class TextView {
     return null;
   }
 
-  /** Units of the text that are selected in the page. @returns {[number, number] | null} */
+  /** Units of the text that are selected in the page; a selection may begin or end beside the text. @returns {[number, number] | null} */
   selected() {
     const selection = getSelection();
-    if (
-      !selection ||
-      selection.isCollapsed ||
-      !this.sheet.contains(selection.anchorNode) ||
-      !this.sheet.contains(selection.focusNode)
-    )
-      return null;
-    const range = selection.getRangeAt(0);
+    if (!selection || selection.isCollapsed || !selection.getRangeAt(0).intersectsNode(this.sheet)) return null;
+    const range = selection.getRangeAt(0).cloneRange();
+    if (!this.sheet.contains(range.startContainer)) range.setStart(this.sheet, 0);
+    if (!this.sheet.contains(range.endContainer)) range.setEnd(this.sheet, this.elements.length);
     return [this.#unit(range.startContainer, range.startOffset), this.#unit(range.endContainer, range.endOffset)];
   }
 
