@@ -5,13 +5,14 @@ most six steps, by what the page shows.
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from standing import Standing
-from tests.serving.page.browsing import Opened, until
+from tests.serving.page.browsing import Opened, rest, until
 from tests.serving.page.test_safety import overflow
 from tests.support.axe import violations
 
@@ -147,6 +148,26 @@ def test_a_file_that_cannot_be_read_blocks_no_other(
     page.get_by_role("button", name="Open 2 documents").click()
     page.wait_for_selector("#sheet .block", state="attached")
     assert page.locator(".doc").count() == 2
+
+
+@pytest.mark.parametrize("annotated", [False, True])
+def test_what_a_reader_repairs_and_drops_is_said(opened: Opened, annotated: bool) -> None:
+    outside = {"start": 15, "end": 99, "label": "Disease", "text": "tremor"}
+    moved = {"start": 1, "end": 6, "label": "Chemical", "text": "Lithium"}
+    entities = [moved, outside] if annotated else [outside]
+    record = {"id": "a", "text": "Lithium causes tremor", "entities": entities}
+    content = f"{json.dumps(record)}\n{{broken\n".encode()
+    page = opened()
+    page.set_input_files(
+        "input[aria-label='Files to annotate']",
+        {"name": "mm.jsonl", "mimeType": "", "buffer": content},
+    )
+    page.wait_for_selector("#sheet .block", state="attached")
+    rest(page)
+    said = page.inner_text("#status")
+    assert "1 document read, 1 not readable. mm.jsonl:2: not JSON" in said
+    assert "at ((15, 99),) is not in a text of 21 characters" in said
+    assert ("offsets kept" in said) == annotated
 
 
 @pytest.mark.parametrize("at_second", [False, True])

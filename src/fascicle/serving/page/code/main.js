@@ -46,8 +46,8 @@ filters(place("filters"), store);
 start(place("start"), store, { annotate, open, failed });
 removeWhenLeft(store);
 
-/** Annotates documents, and shows them. @param {{id?: string, text: string}[]} given */
-async function annotate(given) {
+/** Annotates documents, and shows them. @param {{id?: string, text: string}[]} given @param {string} [said] of their files, when they are shown */
+async function annotate(given, said = "") {
   say(`Annotating ${counted(given.length, "document")} …`, 0);
   place("work").setAttribute("aria-busy", "true");
   try {
@@ -64,7 +64,7 @@ async function annotate(given) {
       native: answer.document ?? { id: answer.id, text: given[number].text, mentions: [] },
     }));
     show(entries);
-    say("");
+    say(said, 30);
   } catch (error) {
     await failed(error);
   }

@@ -6,11 +6,12 @@ import { service } from "./service.js";
 import { isOfFile, readAgain } from "./unreadable.js";
 
 const EXAMPLES = 6;
+const NOTES = 6; // of files that were read with repairs and losses
 
 /**
  * @param {HTMLElement} root
  * @param {any} store
- * @param {{annotate: (documents: {id?: string, text: string}[]) => Promise<void>, open: (documents: any[]) => void, failed: (error: any) => Promise<void>}} does
+ * @param {{annotate: (documents: {id?: string, text: string}[], said?: string) => Promise<void>, open: (documents: any[]) => void, failed: (error: any) => Promise<void>}} does
  */
 export function start(root, store, does) {
   const text = el("textarea", {
@@ -70,14 +71,19 @@ export function start(root, store, does) {
   async function take(given) {
     const found = [];
     const refused = [];
-    let lost = 0;
+    const notes = []; // what the reader repaired and left out
+    const problems = [];
+    /** @param {{documents: any[], notes: string[], problems: string[]}} told */
+    const add = (told) => {
+      found.push(...told.documents);
+      notes.push(...told.notes);
+      problems.push(...told.problems);
+    };
     let fault; // of the service, not of a file
     for (const file of given) {
       say(`Reading ${file.name} …`, 0);
       try {
-        const told = await service.read(file);
-        found.push(...told.documents);
-        lost += told.problems.length;
+        add(await service.read(file));
       } catch (error) {
         if (!isOfFile(error)) {
           fault = error;
@@ -90,9 +96,7 @@ export function start(root, store, does) {
     try {
       if (refused.length && !fault) {
         say("");
-        const again = await readAgain(refused, found.length);
-        found.push(...again.documents);
-        lost += again.problems.length;
+        add(await readAgain(refused, found.length));
       }
     } catch (error) {
       fault = error;
@@ -101,12 +105,20 @@ export function start(root, store, does) {
       if (found.length) does.open(found);
       return does.failed(fault);
     }
-    if (!found.length) return say("The files have no document.");
-    say(`${counted(found.length, "document")} read${lost ? `, ${lost} not readable` : ""}.`);
+    const more = account([...problems, ...notes]);
+    if (!found.length) return say(`The files have no document.${more}`, more ? 30 : 5);
+    const said = `${counted(found.length, "document")} read${problems.length ? `, ${problems.length} not readable` : ""}.${more}`;
+    say(said, more ? 30 : 5);
     const annotated = found.some((document) => document.mentions?.length);
     if (annotated) does.open(found);
-    else await does.annotate(found);
+    else await does.annotate(found, more && said);
   }
+}
+
+/** The first sentences about files, and how many more there are. @param {string[]} lines */
+function account(lines) {
+  const more = lines.length > NOTES ? `; and ${lines.length - NOTES} more` : "";
+  return lines.length ? ` ${lines.slice(0, NOTES).join("; ")}${more}.` : "";
 }
 
 /** @param {HTMLElement} place @param {any} store @param {{annotate: (documents: any[]) => Promise<void>}} does */

@@ -21,11 +21,12 @@ const inWords = (sentence) =>
 /**
  * @param {{file: File, sentence: string}[]} refused
  * @param {number} others documents of other files, which are opened when the dialog is closed
- * @returns {Promise<{documents: any[], problems: string[]}>} of files that were read after all
+ * @returns {Promise<{documents: any[], notes: string[], problems: string[]}>} of files that were read after all
  */
 export async function readAgain(refused, others) {
   const formats = (await service.formats()).filter((one) => one.reads);
   const documents = [];
+  const notes = [];
   const problems = [];
   return new Promise((resolve) => {
     const go = button("", () => box.close(), { class: "button first", id: "unreadable-go" });
@@ -35,18 +36,19 @@ export async function readAgain(refused, others) {
     };
     const take = (told) => {
       documents.push(...told.documents);
+      notes.push(...told.notes);
       problems.push(...told.problems);
       label();
     };
     label();
     const parts = refused.map((one, number) => part(one, number, formats, take));
     const box = dialog(`${counted(refused.length, "file")} could not be read`, ...parts, el("div", { class: "row" }, go));
-    box.addEventListener("close", () => resolve({ documents, problems }));
+    box.addEventListener("close", () => resolve({ documents, notes, problems }));
     go.focus();
   });
 }
 
-/** @param {{file: File, sentence: string}} refused @param {number} number @param {any[]} formats @param {(told: {documents: any[], problems: string[]}) => void} take */
+/** @param {{file: File, sentence: string}} refused @param {number} number @param {any[]} formats @param {(told: {documents: any[], notes: string[], problems: string[]}) => void} take */
 function part({ file, sentence }, number, formats, take) {
   const format = select("Format", [["", "as the file says"], ...formats.map((one) => [one.name, `${one.name}: ${one.means}`])]);
   const column = el("input", { type: "text", autocomplete: "off", value: /column=(.*?)(;|$)/.exec(sentence)?.[1] ?? "" });
