@@ -56,6 +56,23 @@ def test_a_mention_at_a_blank_is_in_the_first_sentence() -> None:
     assert context_of(Document(id="1", text="   "))(Mention(((0, 1),), "X"))[2] == ""
 
 
+def test_a_long_sentence_is_cut_around_each_mention() -> None:
+    words = [f"word{number:04}" for number in range(1_000)]
+    text = " ".join(words)
+    cells = context_of(Document(id="1", text=text), longest=1_000)
+    for number in (0, 1, 500, 998, 999):
+        sentence = cells(Mention(((9 * number, 9 * number + 8),), "X"))[2]
+        first, last = max(0, number - 55), min(1_000, number + 56)
+        ends = ("… " if first else "", " …" if last < 1_000 else "")
+        assert sentence == " ".join(words[first:last]).join(ends)
+    whole = cells(Mention(((9, 8_999),), "X"))[2]
+    assert whole == f"… {text[9:1_009]} …"
+    short = " ".join(words[:111])
+    assert (
+        context_of(Document(id="1", text=short), longest=998)(Mention(((0, 8),), "X"))[2] == short
+    )
+
+
 def table(tmp_path: Path, name: str, *options: str, code: int = 0) -> bytes:
     write(tmp_path / "in.jsonl", [document(year="2020", decision="include")], overwrite=True)
     out = tmp_path / name

@@ -202,7 +202,7 @@ async def read_file(
 
 
 async def write_file(
-    service: Service, documents: Sequence[msgspec.Raw], form: Format, *, keep_going: bool = False
+    service: Service, documents: Sequence[msgspec.Raw], form: Format
 ) -> tuple[bytes, str]:
     """Writes documents to a file in a worker; returns its content and the losses.
 
@@ -210,30 +210,26 @@ async def write_file(
         service: with the worker.
         documents: as `fascicle.core.codec` writes them.
         form: a format.
-        keep_going: leave out and count the documents that the format cannot hold.
 
     Returns:
         The content, and what the format cannot hold, such as ``"scores=3, link-names=2"``.
 
     Raises:
-        ProblemError: the format cannot hold a document at all, or with ``keep_going`` none of them.
+        ProblemError: the format cannot hold a document at all.
     """
     async with folder_for_files() as folder:
         path = folder / f"documents{format_suffix(form)}"
-        order = WriteFile(
-            documents=tuple(documents), format=form.name, path=str(path), keep_going=keep_going
-        )
+        order = WriteFile(documents=tuple(documents), format=form.name, path=str(path))
         answer = await _run_task(
             service,
             Task(order=order, characters=sum(len(bytes(document)) for document in documents)),
         )
         assert isinstance(answer, FileWritten)
-        return path.read_bytes(), ", ".join(
-            f"{code}={count}" for code, count in answer.losses.items()
-        )
+        content = await asyncio.to_thread(path.read_bytes)
+        return content, ", ".join(f"{code}={count}" for code, count in answer.losses.items())
 
 
-def file_answer(content: bytes, name: str, losses: str = "") -> Response:
+def file_answer(content: bytes | str, name: str, losses: str = "") -> Response:
     """Makes the response that sends a file.
 
     Args:

@@ -108,13 +108,11 @@ class WriteFile(msgspec.Struct, frozen=True, kw_only=True, tag="write"):
         documents: as `fascicle.core.codec` writes them.
         format: its name.
         path: of it.
-        keep_going: leave out and count the documents that the format cannot hold.
     """
 
     documents: tuple[msgspec.Raw, ...]
     format: str
     path: str
-    keep_going: bool = False
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -426,13 +426,9 @@ def _read_file(order: ReadFile) -> FileRead:
 
 
 def _write_file(order: WriteFile) -> FileWritten:
-    aside = FailedDocuments(keep_going=order.keep_going)
-    report = WriteReport(aside=aside)
+    report = WriteReport()
     documents = (codec.decode(bytes(document)) for document in order.documents)
     write_documents(
         documents, WriteRequest(path=order.path, format=order.format, one_file=True), report=report
     )
-    if aside.count and aside.count == len(order.documents):
-        raise aside.errors[0]
-    losses = {**report.losses, **({"documents": aside.count} if aside.count else {})}
-    return FileWritten(losses=dict(sorted(losses.items())))
+    return FileWritten(losses=dict(sorted(report.losses.items())))

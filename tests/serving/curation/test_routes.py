@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
 import sqlite3
@@ -208,22 +209,54 @@ def test_tasks_of_label_studio_come_back_as_decisions(curated: Standing) -> None
     assert curated.ask("POST", f"/v1/curation/import{query}", content, kind).json["decisions"] == 0
 
 
-def test_gold_that_a_format_cannot_hold_is_left_out_and_counted(curated: Standing) -> None:
+def test_a_table_of_decisions_grows_with_its_mentions_alone(curated: Standing) -> None:
+    """3,000 mentions in a list that is one sentence were 87 MB."""
+    sizes = []
+    for number, count in enumerate((400, 800)):
+        text = ", ".join(f"drug{each:05}" for each in range(count))
+        spans = [[[11 * each, 11 * each + 9]] for each in range(count)]
+        mentions = [{"spans": span, "type": "Chemical", "source": "m"} for span in spans]
+        before = len(curated.ask("GET", "/v1/curation/export?what=decisions").content)
+        added(curated, f"list {number}", text=text, mentions=mentions)
+        after = len(curated.ask("GET", "/v1/curation/export?what=decisions").content)
+        sizes.append(after - before)
+    assert 1.5 < sizes[1] / sizes[0] < 2.5
+
+
+def test_an_export_is_read_beside_the_loop_that_answers_others(
+    curated: Standing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loops, read_bytes = [], Path.read_bytes
+
+    def watched(path: Path) -> bytes:
+        loops.append(asyncio._get_running_loop())
+        return read_bytes(path)
+
+    added(curated, "beside")
+    monkeypatch.setattr(Path, "read_bytes", watched)
+    for query in ("what=decisions", "what=gold", "what=tasks"):
+        assert curated.ask("GET", f"/v1/curation/export?{query}").status == 200
+    assert loops == [None] * 3
+
+
+def test_gold_that_a_format_cannot_hold_is_refused(curated: Standing) -> None:
+    """No document of gold is left out, as by ``fascicle curation export``."""
+
     def gold(form: str) -> Reply:
         return curated.ask("GET", f"/v1/curation/export?format={form}")
 
     added(curated, "blank")
     added(curated, "whole")
     mention = {"spans": [[0, 7]], "type": "Odd type"}
-    step(curated, "blank", 1, edits=[{"item": "added-1", "after": mention}])
+    first = step(curated, "blank", 1, edits=[{"item": "added-1", "after": mention}])
+    after = first.json["steps"][0]["number"]
     reply = gold("brat")
-    assert reply.status == 200
-    assert "documents=1" in reply.headers["fascicle-losses"]
-    names = zipfile.ZipFile(BytesIO(reply.content)).namelist()
-    assert "whole.txt" in names
-    assert "blank.txt" not in names
-    assert "documents=" not in gold("jsonl").headers["fascicle-losses"]
-    step(curated, "blank", 2, edits=[{"item": "added-1", "after": None}])
+    assert reply.status == 422
+    assert reply.json["detail"].startswith("the type 'Odd type' of document 'blank' cannot")
+    assert gold("jsonl").status == 200
+    step(curated, "blank", 2, after=after, edits=[{"item": "added-1", "after": None}])
+    names = zipfile.ZipFile(BytesIO(gold("brat").content)).namelist()
+    assert {"whole.txt", "blank.txt"} <= set(names)
 
 
 @pytest.mark.parametrize(

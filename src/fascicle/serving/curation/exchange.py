@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from fascicle.core import codec
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Mention, MentionKey, display_identifier
 from fascicle.core.wording import plural
@@ -23,6 +24,7 @@ from fascicle.serving.curation.decisions import (
     Item,
     apply_steps,
     check_type,
+    gold_document,
     rule_row,
 )
 from fascicle.serving.curation.store import GivenStep, Kept, Store
@@ -43,6 +45,12 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     documents: int
     decisions: int
     notes: tuple[str, ...] = ()
+
+
+def encode_gold(decided: Iterable[Decided], *, beside: bool) -> list[msgspec.Raw]:
+    """Returns the gold of documents as `fascicle.core.codec` writes it, see `gold_document`."""
+    gold = (gold_document(document, beside=beside) for document in decided)
+    return [msgspec.Raw(codec.encode(document)) for document in gold]
 
 
 def import_gold(

@@ -17,6 +17,7 @@ from fascicle.serving.curation.versions import REVIEWED
 
 OPEN: Final = "open"  # decision about a mention that nobody has decided about
 _REVIEWED: Final = "reviewed"  # version
+_SENTENCE: Final = 1_000  # characters of a sentence in a row
 _TEXTS: Final = (
     *("document", "version", "mention", "type", "concept", "decision", "curator", "date", "note"),
     *("predicted", *CONTEXT, "document_note"),
@@ -72,7 +73,7 @@ def _rows(decided: Decided) -> Iterator[Sequence[Any]]:
 def _mention_cells(
     decided: Decided, notes: Mapping[MentionKey | str, str]
 ) -> Iterator[dict[str, Any]]:
-    around, text = context_of(decided.document), decided.document.text
+    around, text = context_of(decided.document, longest=_SENTENCE), decided.document.text
     dates = {step.number: step.at for step in decided.steps}
     for item in decided.items:
         mention = item.now or item.origin

@@ -32,10 +32,9 @@ from fascicle.serving.curation.decisions import (
     Decided,
     Step,
     apply_steps,
-    gold_document,
     rule_row,
 )
-from fascicle.serving.curation.exchange import Imported, import_gold, rules_table
+from fascicle.serving.curation.exchange import Imported, encode_gold, import_gold, rules_table
 from fascicle.serving.curation.listing import Asked, Most, Order, Show, Summaries, list_page
 from fascicle.serving.curation.store import (
     GivenStep,
@@ -248,7 +247,7 @@ async def export(request: Request, service: Service) -> Response:
     if what == "decisions":
         return await _table_answer(request, exported, remarks)
     if what == "rules":
-        return file_answer(rules_table(exported).encode(), "curation.tsv", remarks)
+        return file_answer(await asyncio.to_thread(rules_table, exported), "curation.tsv", remarks)
     name = "label-studio" if what == "tasks" else request.query_params.get("format", "jsonl")
     return await _gold_answer(service, exported, what, name, remarks)
 
@@ -257,9 +256,8 @@ async def _gold_answer(
     service: Service, decided: Sequence[Decided], what: _What, name: str, remarks: str
 ) -> Response:
     form = find_writable(name)
-    gold = [gold_document(each, beside=what == "tasks") for each in decided]
-    raw = [msgspec.Raw(codec.encode(document)) for document in gold]
-    content, losses = await write_file(service, raw, form, keep_going=True)
+    raw = await asyncio.to_thread(encode_gold, decided, beside=what == "tasks")
+    content, losses = await write_file(service, raw, form)
     return file_answer(
         content, f"{what}{format_suffix(form)}", ", ".join(filter(None, (remarks, losses)))
     )
@@ -272,7 +270,8 @@ async def _table_answer(request: Request, decided: Sequence[Decided], remarks: s
             await asyncio.to_thread(write_decisions, decided, str(folder / name))
         except MissingExtraError as error:
             raise ProblemError(422, str(error)) from None
-        return file_answer((folder / name).read_bytes(), name, remarks)
+        content = await asyncio.to_thread((folder / name).read_bytes)
+        return file_answer(content, name, remarks)
 
 
 def _check_export(
