@@ -256,11 +256,11 @@ def _document(
 def _tokens(columns: _Columns, part: slice, names: Mapping[int, str]) -> Tokens:
     starts = columns.of[_SENT_START][part] if _SENT_START in columns.of else np.zeros(0)
     # in spaCy the first token always starts a sentence, so that it says nothing; 0 is "not known"
-    known = starts[1:] if len(starts) > 1 else starts
+    statements = starts[1:] if len(starts) > 1 else starts
     return Tokens(
         texts=[names[int(number)] for number in columns.of[_ORTH][part]],
         spaces=columns.spaces[part].tolist(),
-        starts=(starts == 1).tolist() if known.any() else None,
+        starts=(starts == 1).tolist() if statements.any() else None,
     )
 
 
