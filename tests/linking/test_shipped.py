@@ -178,6 +178,38 @@ def test_a_short_form_is_not_one_in_another_case(
     assert answer(text, name, kind) == curie
 
 
+# The pack has genes of people, mice and rats.
+@SHIPPED
+@pytest.mark.parametrize(
+    ("text", "name", "curie"),
+    [
+        ("In zebrafish, sox10 marks the neural crest.", "sox10", ""),
+        ("In chickens, SOX9 is expressed.", "SOX9", ""),
+        ("Xenopus BMP4 was injected.", "BMP4", ""),
+        ("In zebrafish and mice, Sox10 was lost.", "Sox10", "NCBIGene:20665"),
+        ("In zebrafish, human SOX9 was active.", "SOX9", "NCBIGene:6662"),
+        ("In zebrafish, hSOX9 was active.", "hSOX9", "NCBIGene:6662"),
+        ("SOX9 is expressed.", "SOX9", "NCBIGene:6662"),
+    ],
+)
+def test_a_gene_of_an_animal_without_genes_in_the_pack_is_none(
+    found: LinkerWithPacks, text: str, name: str, curie: str
+) -> None:
+    assert answer(text, name, "Gene") == curie
+
+
+@SHIPPED
+def test_the_gene_of_people_is_a_candidate_for_one_of_zebrafish(found: LinkerWithPacks) -> None:
+    text = "In zebrafish, sox10 marks the neural crest."
+    document = Document(id="1", text=text, mentions=(Mention(((14, 19),), "Gene"),))
+    ((decision,),) = found.opened().explained([document])
+    assert decision.candidates[0].curie == "NCBIGene:6663"
+    assert decision.nil == pytest.approx(
+        1 - sum(one.probability or 0 for one in decision.candidates), abs=1e-6
+    )
+    assert decision.nil > 0.9
+
+
 # NCBI Taxonomy: Pseudomonas syringae is 317, Fusarium oxysporum 5507; the pack has no pathovar.
 @SHIPPED
 @pytest.mark.parametrize(

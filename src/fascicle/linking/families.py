@@ -77,11 +77,11 @@ class Families:
         """
         names, tiers = self._pack.active, candidates.tiers[genes]
         own = cased_letters(candidates.units[candidates.owners[family]].surface)
-        others = map(cased_letters, names.surfaces.take(names.surface[candidates.terms[genes]]))
+        spellings = map(cased_letters, names.surfaces.take(names.surface[candidates.terms[genes]]))
         differs = [
             other[len(own) > _SHORT :] != own[len(own) > _SHORT :]
             and other.lower() in (own.lower(), own.lower().removesuffix("s"))
-            for other in others
+            for other in spellings
         ]
         later = (tiers > candidates.tiers[family]) & (tiers <= CANONICAL)
         looser: Bools = later & np.array(differs, dtype=np.bool_)

@@ -113,7 +113,7 @@ class Finder:
         plurals = self._find_exact(equal, kinds)
         order = np.argsort(np.concatenate([matches.places, plurals.places]), kind="stable")
         columns = zip(matches, plurals, strict=True)
-        return FoundTerms._make(np.concatenate(both)[order] for both in columns)
+        return FoundTerms._make(np.concatenate(pair)[order] for pair in columns)
 
     def _find_exact(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
         matches = self.find(surfaces, types)

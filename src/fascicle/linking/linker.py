@@ -335,7 +335,8 @@ class Linker(LinkingStep):
             species = self._species(candidates, documents, self._strategies.species)
         features = self._describer.features(candidates, documents, species)
         scores = mention_scores(candidates.units, typed)
-        return self.ranking.rank_candidates(candidates, features, scores)
+        foreign = self._species.are_foreign(candidates, documents, species)
+        return self.ranking.rank_candidates(candidates, features, scores, foreign)
 
     def _with_own_type(self, mention: Mention) -> Mention:
         """Returns a mention with its type as the pack names it."""

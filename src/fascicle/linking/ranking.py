@@ -50,6 +50,7 @@ WEIGHTS: Final = MappingProxyType(
 )
 MARGIN: Final = 0.5
 _MOST_ALIKE: Final = 20
+_FOREIGN: Final = 10.0
 # of the probability of the first candidate, that those have which may be meant instead
 _COMPARABLE: Final = 1 / 3
 _WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
@@ -157,7 +158,11 @@ class CandidateRanker:
         self._rankers, self._ties = rankers, ties
 
     def rank_candidates(
-        self, candidates: Candidates, features: Floats, mention_scores: Floats | None = None
+        self,
+        candidates: Candidates,
+        features: Floats,
+        mention_scores: Floats | None = None,
+        foreign: Bools | None = None,
     ) -> Ranked:
         """Returns candidates in their order, and how many of them are answers.
 
@@ -166,6 +171,8 @@ class CandidateRanker:
             features: of them.
             mention_scores: of the mention of each unit, not a number where it has none; by default
                 none has one.
+            foreign: which units are genes of species that the pack lacks, so that the probabilities
+                of candidates are divided by `_FOREIGN`; by default none.
         """
         owners, units = candidates.owners, len(candidates.units)
         stated = stated_scores(candidates, features)  # decide between equally probable candidates
@@ -181,6 +188,10 @@ class CandidateRanker:
             mention_scores = np.full(units, np.nan)
         thresholds = _correct(parts, mention_scores, scores, nil)
 
+        if foreign is not None:
+            scores[foreign[owners]] /= _FOREIGN
+            sums = np.bincount(owners, weights=scores, minlength=units)
+            nil[foreign] = 1 - sums[foreign]
         alike, thresholds = _undecided(scores[order], nil, owners, tied, thresholds)
         is_low = _are_low(scores[order], owners, thresholds)
         order, scores, alike = _settle(candidates, order, scores, features, tied, alike)

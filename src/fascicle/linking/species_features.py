@@ -25,6 +25,14 @@ SPECIES_FEATURES: Final = (
     "species: unknown",
 )
 LIKELY: Final = SPECIES_FEATURES.index("species: likely")
+_AGREE: Final = [
+    SPECIES_FEATURES.index(f"species: {name}")
+    for name in ("share in the document", "human by default", "unknown")
+]
+# not yeast, viruses and bacteria: texts that name these often mean genes of people
+_ANIMALS: Final = frozenset(
+    f"NCBITaxon:{number}" for number in (7227, 7955, 9031, 8355, 9913, 9823, 6239)
+)
 _OF_FAMILY: Final = np.array([1.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0])
 
 
@@ -66,6 +74,31 @@ class SpeciesFeatures:
         alone = self._families.are(candidates.concepts) & (likely[owners] == 0)
         values[alone] = np.maximum(values[alone], _OF_FAMILY)
         return values
+
+    def are_foreign(
+        self, candidates: Candidates, documents: Sequence[Document], values: Floats
+    ) -> Bools:
+        """Returns whether each unit is a gene in a document that names only animals of which the
+        pack has no genes, ``[units]``.
+
+        Args:
+            candidates: candidates of units.
+            documents: the documents that the units are of.
+            values: features of the candidates.
+        """
+        owners, units = candidates.owners, candidates.units
+        genes = self._pack.taxon_rows[candidates.concepts] > 0
+        agree = (values[:, _AGREE].sum(axis=1) > 0) | (candidates.hinted > 0)
+        foreign = np.bincount(owners[genes], minlength=len(units)) > 0
+        foreign[owners[agree]] = False
+        by_document: dict[int, bool] = {}
+        for number in np.flatnonzero(foreign).tolist():
+            document = units[number].document
+            if document not in by_document:
+                taxa = Species(documents[document]).shares.keys()
+                by_document[document] = bool(taxa) and taxa <= _ANIMALS - self._named
+            foreign[number] = by_document[document]
+        return foreign
 
     def _agreement(self, around: _SpeciesAround, places: Ints, rows: Ints) -> Floats:
         """Returns the features of species at places; each species is compared once with each
