@@ -6,18 +6,32 @@ own); nothing of the project needs it.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple
 
+import msgspec
 import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
+from fascicle.linking.species import HUMAN, Species
 from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import NAME_KINDS
 from fascicle.verbs.tasks.link_cases import mention_concepts
-from studies.linking.rivals import Entry, grounder, species_of
+
+_STATUS: Final = {"label": "name"}  # kind -> what Gilda calls it; others are synonyms
+
+
+class Entry(NamedTuple):
+    """A name of a concept."""
+
+    text: str
+    curie: str
+    kind: str
+    taxon: str
 
 
 class Gilda:
@@ -79,3 +93,28 @@ def entries(pack: Pack, kind: str) -> Iterator[Entry]:
         texts, curies, active.kind[terms].tolist(), taxa, strict=True
     ):
         yield Entry(text, curie, NAME_KINDS[number], taxon)
+
+
+def grounder(entries: Iterator[Entry]) -> Any:
+    """Gilda's grounder over some names."""
+    sys.path.append(os.environ["RIVALS"])
+    from gilda.grounder import Grounder
+    from gilda.process import normalize
+    from gilda.term import Term
+
+    terms = []
+    for one in entries:
+        normal = normalize(one.text)
+        if normal.strip():
+            prefix, _, local = one.curie.partition(":")
+            taxon = one.taxon.partition(":")[2] or None
+            status = _STATUS.get(one.kind, "synonym")
+            terms.append(Term(normal, one.text, prefix, local, one.text, status, "pack", taxon))
+    return Grounder(terms)
+
+
+def species_of(document: Document) -> tuple[str, ...]:
+    """The species of a document, the commonest first, and human behind them."""
+    plain = msgspec.structs.replace(document, mentions=())
+    shares = Species(plain).shares
+    return tuple(dict.fromkeys([*sorted(shares, key=lambda one: (-shares[one], one)), HUMAN]))

@@ -26,7 +26,7 @@ class Worker:
         """Starts it.
 
         Args:
-            module: such as ``"studies.speed.packs"``.
+            module: such as ``"studies.speed.ratios"``.
             arguments: of its command line.
             environment: variables beside or in place of those of this process.
             python: that runs it.

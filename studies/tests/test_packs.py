@@ -20,7 +20,6 @@ from studies.packs.gold import _annotations
 from studies.packs.literal import Literal, lowered
 from studies.packs.names import of_type, surfaces
 from studies.packs.recognition import References, links
-from studies.speed import matchers, packs
 
 ALPHABET = "abAB1- İ."
 SIGNS = st.text(alphabet=ALPHABET, max_size=24)
@@ -122,13 +121,3 @@ SECOND = """<knowtator-project><document><annotation><class id="http://purl.obol
 )
 def test_both_forms_of_knowtator_are_read(text: str, expected: tuple[object, str]) -> None:
     assert list(_annotations(fromstring(text))) == [expected]
-
-
-def test_matchers_of_ours_find_the_names(tmp_path: Path) -> None:
-    built = packs.built(tmp_path, 3, names=["lung cancer", "TP53", "aspirin"])
-    assert built["bytes"]
-    texts = ["TP53 in lung cancers", "nothing"]
-    for system in (matchers.OURS, "mentions"):
-        assert matchers.LOADERS[system](tmp_path / "3", []).scan(texts) == 2
-    assert list(matchers.names_of(tmp_path / "3", most=2)) == ["lung cancer", "TP53"]
-    assert packs.private() > 0
