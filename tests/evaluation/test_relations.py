@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from tests.formats.test_made_relations import made
 
-from fascicle.core.document import Document, Mention, MentionKey, Relation
+from fascicle.core.document import Document, Link, Mention, MentionKey, Relation
 from fascicle.core.effects import make_event
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.relations import compared_relations, score_relations
@@ -293,3 +293,20 @@ def test_concepts_of_bc5cdr_and_pubtator_are_the_same() -> None:
         )
         counts = score_relations([gold], [said_of(found, mentions=mentions)]).counts
         assert (counts.tp, counts.fp) == (right, 1 - right)
+
+
+def test_an_identifier_with_and_without_its_prefix_is_the_same_end() -> None:
+    link = Link(id="D1", ontology="MESH", curie="MESH:D1")
+    mentions = Mention(((0, 7),), "Chemical", links=(link,)), Mention(((13, 16),), "Disease")
+    first, second, other = (
+        Relation(type="CID", attributes=(("entity1", name), ("entity2", "D2")))
+        for name in ("D1", "MESH:D1", "UMLS:D1")
+    )
+    for gold, predicted, right in (
+        (first, second, 1),
+        (second, first, 1),
+        (second, second, 1),
+        (first, other, 0),
+    ):
+        sides = (said_of(one, mentions=mentions) for one in (gold, predicted))
+        assert score_relations(*([one] for one in sides)).counts.tp == right

@@ -11,12 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Link, Mention
+from fascicle.core.document import Document, Link, Mention, Relation
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.settings.recipes.relations import PairSettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import read_documents
-from fascicle.text.relations import FAR, MANY, cut_passages, list_pairs, pad_passages
+from fascicle.text.relations import (
+    FAR,
+    MANY,
+    cut_passages,
+    list_pairs,
+    pad_passages,
+    spelled_ends,
+    stated_ends,
+)
 
 TYPES = ("Chemical", "Disease", "Gene")
 SENTENCES = tuple((start, start + 10) for start in range(0, 60, 10))
@@ -106,6 +114,31 @@ def test_mentions_of_another_source_and_ambiguous_links_make_no_pair() -> None:
     mentions = [unsure, mention(4, "Disease", "w"), again, mention(8, "Chemical", "u")]
     pairs = list_pairs(mentions, sentences=SENTENCES, settings=settings)
     assert pairs.ends == (("u", "w"),)
+
+
+def test_an_end_is_the_identifier_that_a_file_of_links_has() -> None:
+    """One local id in two vocabularies is two concepts (CL:0000540 is a neuron)."""
+    links = (
+        Link(id="0000540", ontology="CL", curie="CL:0000540"),
+        Link(id="0000540", ontology="UBERON", curie="UBERON:0000540"),
+        Link(id="D001241", ontology="MESH", curie="MESH:D001241"),
+        Link(id="D9"),
+    )
+    mentions = [
+        Mention(((4 * at, 4 * at + 2),), TYPES[at % 2], links=(link,))
+        for at, link in enumerate(links)
+    ]
+    settings = PairSettings(types=(("Chemical", "Disease"),))
+    pairs = list_pairs(mentions, sentences=SENTENCES, settings=settings)
+    assert ("CL:0000540", "UBERON:0000540") in pairs.ends
+    assert ("MESH:D001241", "D9") in pairs.ends
+    spelled = spelled_ends(mentions)
+    assert spelled["D001241"] == spelled["MESH:D001241"] == "MESH:D001241"
+    assert spelled["UBERON:0000540"] == "UBERON:0000540"
+    assert "0000540" not in spelled  # nobody knows which
+    for first, second in (("MESH:D001241", "D9"), ("D001241", "D9")):
+        relation = Relation(type="CID", attributes=(("entity1", first), ("entity2", second)))
+        assert stated_ends(relation, spelled) == (("entity1", "MESH:D001241"), ("entity2", "D9"))
 
 
 @pytest.fixture(scope="module")

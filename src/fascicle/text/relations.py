@@ -7,8 +7,8 @@ first in the text, or whose concept does.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, product
 from typing import Final
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from fascicle.core.arrays import Ints, int_array, unique_values
 from fascicle.core.document import Mention, Relation
-from fascicle.core.mention import AMBIGUOUS, Span
+from fascicle.core.mention import AMBIGUOUS, Span, link_text
 from fascicle.settings.recipes.relations import PairSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.segment import sentence_number
@@ -127,7 +127,7 @@ def _ends(mention: Mention, settings: PairSettings) -> tuple[End, ...]:
     if settings.between == "mentions":
         return (mention.key,)
     links = (link for link in mention.links if not link.nil and link.tier != AMBIGUOUS)
-    return tuple(dict.fromkeys(link.id for link in links))
+    return tuple(dict.fromkeys(map(link_text, links)))
 
 
 def _near(kinds: Ints, numbers: Ints, settings: PairSettings) -> tuple[Ints, int]:
@@ -157,17 +157,28 @@ def _near(kinds: Ints, numbers: Ints, settings: PairSettings) -> tuple[Ints, int
     return np.concatenate(parts), max(0, count - settings.most)
 
 
-def stated_ends(relation: Relation, ends: set[End]) -> tuple[tuple[str, End], ...]:
+def spelled_ends(mentions: Iterable[Mention]) -> dict[str, End]:
+    """Returns what the relations of a document may call each concept -> the end, which is what a
+    file of links has: with its prefix, or the bare identifier where no other vocabulary has it.
+    """
+    own, ends = defaultdict[str, set[str]](set), dict[str, End]()
+    for link in chain.from_iterable(mention.links for mention in mentions):
+        own[link.id].add(link_text(link))
+        ends[link_text(link)] = link_text(link)
+    return {name: min(full) for name, full in own.items() if len(full) == 1} | ends
+
+
+def stated_ends(relation: Relation, spelled: Mapping[str, End]) -> tuple[tuple[str, End], ...]:
     """Returns the role and the end of what a relation is between; of one between concepts, the
     attributes that name a concept.
 
     Args:
         relation: of a document.
-        ends: ends in the document.
+        spelled: see `spelled_ends`.
     """
     if relation.arguments:
         return tuple((role, key) for role, key in relation.arguments)
-    return tuple((name, value) for name, value in relation.attributes if value in ends)
+    return tuple((name, spelled[value]) for name, value in relation.attributes if value in spelled)
 
 
 class PairPassage(msgspec.Struct, frozen=True, kw_only=True):

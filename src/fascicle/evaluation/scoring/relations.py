@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from fascicle.core.document import GOLD, Document, Relation
-from fascicle.core.mention import CONCEPTS, RELATE, is_of_gold, is_scored
+from fascicle.core.mention import CONCEPTS, RELATE, is_of_gold, is_scored, link_text
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.inputs import only_source
 from fascicle.evaluation.scoring.scores import Counts, Scores, check_documents, scores_of
@@ -98,6 +98,7 @@ def _sides(
         _identity,
         orders=_usual_orders(chain(*documents)),
         names=_concept_names(chain(*documents)),
+        spelled=_full_identifiers(chain(*documents)),
         typed=not ends_only,
         attributes=attributes,
     )
@@ -156,6 +157,17 @@ def _has_found(document: Document) -> bool:
     return RELATE in steps or any(map(is_scored, document.relations))
 
 
+def _full_identifiers(documents: Iterable[Document]) -> dict[str, str]:
+    """Returns bare identifier -> the one with its prefix that mentions are linked to, where it is
+    one.
+    """
+    full = defaultdict[str, set[str]](set)
+    mentions = chain.from_iterable(document.mentions for document in documents)
+    for link in chain.from_iterable(mention.links for mention in mentions):
+        full[link.id] |= {link_text(link)} - {link.id}
+    return {bare: min(names) for bare, names in full.items() if len(names) == 1}
+
+
 def _concept_names(documents: Iterable[Document]) -> frozenset[str]:
     return frozenset(CONCEPTS).union(
         mention.type for side in documents for mention in side.mentions
@@ -175,11 +187,12 @@ def _identity(
     *,
     orders: Mapping[frozenset[str], tuple[str, ...]],
     names: Container[str],
+    spelled: Mapping[str, str],
     typed: bool,
     attributes: Container[str],
 ) -> ComparedRelation:
     """Returns the type of a relation, the ends of each role, and its ``attributes``; the ends of
-    concepts have one of the ``names``.
+    concepts have one of the ``names``, and are compared as they are ``spelled`` in full.
     """
     ends: defaultdict[str, list[Any]] = defaultdict(list)
     for role, (_, kind, spans) in relation.arguments:
@@ -187,7 +200,8 @@ def _identity(
     order, facts = orders[frozenset(ends)], relation.attributes
     also = tuple(sorted(fact for fact in facts if fact[0] in attributes))
     if not order:
-        order, ends[""] = ("",), [fact for name, fact in facts if name in names] or list(facts)
+        named = [spelled.get(fact, fact) for name, fact in facts if name in names]
+        order, ends[""] = ("",), named or list(facts)
     by_role = tuple(tuple(sorted(ends[role])) for role in order)
     return ComparedRelation(relation.type * typed, by_role, also)
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from fascicle.core.arrays import Bools, Floats, Ints, unique_values
 from fascicle.core.document import GOLD, Document, Mention, Relation
-from fascicle.core.mention import CONCEPTS, is_of_gold
+from fascicle.core.mention import CONCEPTS, is_of_gold, link_text
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import JudgedMentions
 from fascicle.models.relations import NAME
@@ -24,6 +24,7 @@ from fascicle.text.relations import (
     MentionPairs,
     PairPassage,
     pad_passages,
+    spelled_ends,
     stated_ends,
 )
 from fascicle.training.engine.loop import BatchTensors
@@ -45,9 +46,10 @@ def related_types(documents: Sequence[Document]) -> tuple[tuple[str, str], ...]:
     """Returns the pairs of types of mentions that are related."""
     pairs = set()
     for document in documents:
-        types = _types_of_ends(document.layer(GOLD))
+        mentions = document.layer(GOLD)
+        types, spelled = _types_of_ends(mentions), spelled_ends(mentions)
         for relation in gold_relations(document):
-            ends = stated_ends(relation, set(types))
+            ends = stated_ends(relation, spelled)
             if len(ends) == 2:
                 first, second = sorted(types.get(end, "") for _, end in ends)
                 pairs.add((first, second))
@@ -60,7 +62,7 @@ def _types_of_ends(mentions: Sequence[Mention]) -> dict[End, str]:
     for mention in mentions:
         types[mention.key] = mention.type
         for link in mention.links:
-            types.setdefault(link.id, mention.type)
+            types.setdefault(link_text(link), mention.type)
     return types
 
 
@@ -85,11 +87,11 @@ class GoldLabels:
     def of(self, document: Document, pairs: MentionPairs) -> Ints:
         """Returns the label of each statement, 0 for "not related", ``[S]``."""
         numbers = {frozenset(ends): at for at, ends in enumerate(pairs.ends)}
-        ends_of_gold = set(_types_of_ends(document.layer(GOLD)))
+        spelled = spelled_ends(document.layer(GOLD))
         answer = np.zeros(len(pairs.ends), dtype=np.int64)
         self.missed[_FOUND] += len(document.relations) - len(gold_relations(document))
         for relation in gold_relations(document):
-            ends = stated_ends(relation, ends_of_gold)
+            ends = stated_ends(relation, spelled)
             at = numbers.get(frozenset(end for _, end in ends)) if len(ends) == 2 else None
             if at is None:
                 self.missed[_PAIRS if len(ends) == 2 else _ENDS] += 1
