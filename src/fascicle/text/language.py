@@ -33,15 +33,19 @@ def other_language(text: str, language: str) -> str:
     letters = sum(map(len, words))
     if letters < _LEAST_LETTERS:
         return ""
-    if 2 * len(_NOT_LATIN.findall("".join(words))) > letters:
+    if not text.isascii() and 2 * len(_NOT_LATIN.findall("".join(words))) > letters:
         return OTHER_LETTERS
     if len(words) < _LEAST_WORDS:
         return ""
-    lower = [word.lower() for word in words]
-    languages = _languages()
-    counts = Counter(name for word in lower for name in languages.get(word, ()))
+    languages, counts = _languages(), Counter[str]()
+    small = {
+        word: times for word, times in Counter(map(str.lower, words)).items() if word in languages
+    }
+    for word, times in small.items():
+        for name in languages[word]:
+            counts[name] += times
     best, count = max(counts.items(), key=lambda pair: pair[1], default=("", 0))
-    distinct = sum(best in languages.get(word, ()) for word in set(lower))
+    distinct = sum(best in languages[word] for word in small)
     is_clear = count >= _SHARE * len(words) and distinct >= _LEAST_DISTINCT
     return best if is_clear and count > 2 * counts[language] else ""
 
