@@ -154,6 +154,7 @@ _RARE: Final = 200  # letters for each capital; a sentence of English has fewer
 _WORD: Final = re.compile(r"\b[A-Za-z][a-z]+")
 _TITLED: Final = 0.9  # share of words with a capital, at least; headlines leave small words without
 _WORDS: Final = 8  # of a text that can be in Title Case
+_UNTITLED: Final = (" of ", " the ", " and ", " in ")
 _CAPITALS: Final = MappingProxyType({ord(letter): letter.upper() for letter in ascii_lowercase})
 
 
@@ -174,13 +175,16 @@ def with_capitals(document: Document) -> Document:
     text = document.text
     letters = text.encode("ascii", "ignore")
     small, capitals = (len(letters) - len(letters.translate(None, of)) for of in (_SMALL, _CAPITAL))
-    if small < max(_LETTERS, _RARE * capitals) and not _is_titled(text):
+    if small < max(_LETTERS, _RARE * capitals) and not _is_titled(text, capitals):
         return document
     return replace(document, text=text.translate(_CAPITALS))
 
 
-def _is_titled(text: str) -> bool:
-    """True if nearly every word of a text begins with a capital."""
+def _is_titled(text: str, capitals: int) -> bool:
+    """True if nearly every word of a text begins with one of its capitals."""
+    # prose has so many of these words that no count of the others is needed
+    if capitals < _TITLED * (capitals + sum(map(text.count, _UNTITLED))):
+        return False
     words = _WORD.findall(text)
     return len(words) >= _WORDS and sum(map(str.istitle, words)) >= _TITLED * len(words)
 
