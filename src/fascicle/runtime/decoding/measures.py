@@ -28,9 +28,15 @@ def without_measures(text: str, mentions: Sequence[Mention]) -> list[Mention]:
     """
     genes = {text[mention.start : mention.end] for mention in mentions if mention.type == _GENE}
     measures = {name for name in genes.intersection(_names()) if _is_measure(text, name)}
-    has_diseases = any(mention.type == _DISEASE for mention in mentions)
+    diseases = {
+        text[mention.start : mention.end] for mention in mentions if mention.type == _DISEASE
+    }
+    # few diseases are words of a phrase, and only then are phrases sought in the text
+    may_be_in_phrase = any(disease.casefold() in _phrase_words() for disease in diseases)
+    if not (measures or may_be_in_phrase):
+        return list(mentions)
     phrases = PlacedSpans(
-        match.span() for match in (_phrases().finditer(text) if has_diseases else ())
+        match.span() for match in (_phrases().finditer(text) if may_be_in_phrase else ())
     )
     return [
         mention
@@ -56,6 +62,12 @@ def _is_in_phrase(mention: Mention, phrases: PlacedSpans) -> bool:
 @cache
 def _names() -> frozenset[str]:
     return frozenset(lexicon("measures")["names"])
+
+
+@cache
+def _phrase_words() -> str:
+    """Returns all phrases in small letters, one a line."""
+    return "\n".join(lexicon("measures")["phrases"]).casefold()
 
 
 @cache

@@ -83,6 +83,8 @@ def _cuts(text: str, patch: Patch) -> Iterator[tuple[Mention, _Cut]]:
         if len(mention.spans) > 1:
             continue
         whole = text[mention.start : mention.end]
+        if not whole[-1:].isdecimal():  # few names end with a number
+            continue
         for pattern, kinds in _RULES.get(mention.type, {}).items():
             if match := pattern.fullmatch(whole):
                 member = f"{match[1]}1" if pattern is _CITED_GENE else ""
