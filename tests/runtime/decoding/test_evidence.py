@@ -11,6 +11,8 @@ from fascicle.runtime.decoding.deciding import all_decided
 from fascicle.runtime.decoding.evidence import with_evidence
 from fascicle.runtime.decoding.retyping import with_own_types
 from fascicle.settings.decision import DocumentDecision, TypeDecision
+from fascicle.text.borders import without_wraps
+from fascicle.text.characters import plain_text
 from fascicle.text.segment import segmenter
 
 KINDS = ("CellLine", "CellType", "Chemical", "Disease", "Gene", "Species")
@@ -105,6 +107,14 @@ def knows(names: Collection[str]) -> Mapping[str, str]:
     return {name: PACK[name] for name in names if name in PACK}
 
 
+def patch_of(
+    document: Document, patch: Patch, rules: DocumentDecision = RULES, *, source: str = ""
+) -> Patch:
+    texts = [without_wraps(plain_text(document.text))]
+    (answer,) = with_evidence([document], [patch], rules, texts=texts, knows=knows, source=source)
+    return answer
+
+
 def found(
     text: str, *names: tuple[str, str], rules: DocumentDecision = RULES
 ) -> list[tuple[str, str]]:
@@ -112,9 +122,7 @@ def found(
         Mention(((text.index(name), text.index(name) + len(name)),), kind, score=0.8, source="m")
         for name, kind in names
     ]
-    (patch,) = with_evidence(
-        [Document(id="1", text=text)], [Patch(add=tuple(mentions))], rules, knows=knows
-    )
+    patch = patch_of(Document(id="1", text=text), Patch(add=tuple(mentions)), rules)
     return [(text[m.start : m.end], m.type) for m in patch.add]
 
 
@@ -270,9 +278,7 @@ def test_results_far_into_a_text_are_found_without_reading_it_again() -> None:
     places = range(text.index("BNP"), len(text), len(results))
     mentions = [Mention(((at, at + 7),), "Chemical", score=0.8, source="m") for at in places]
     started = time.perf_counter()
-    (patch,) = with_evidence(
-        [Document(id="1", text=text)], [Patch(add=tuple(mentions))], RULES, knows=knows
-    )
+    patch = patch_of(Document(id="1", text=text), Patch(add=tuple(mentions)))
     assert {text[m.start : m.end] for m in patch.add} == {"BNP"}
     assert time.perf_counter() - started < 60.0  # hours if each mention read the whole text
 
@@ -301,7 +307,7 @@ def test_a_gene_behind_a_species_is_marked_nowhere_else() -> None:
 
 def test_a_formula_is_found_where_the_network_found_nothing() -> None:
     document = Document(id="1", text="Add SOCl2.")
-    (patch,) = with_evidence([document], [Patch()], RULES, knows=knows, source="m")
+    patch = patch_of(document, Patch(), source="m")
     assert patch.add == (Mention(((4, 9),), "Chemical", score=0.9, source="m"),)
 
 
@@ -456,9 +462,7 @@ def test_an_event_counts_the_types_that_change() -> None:
         Mention(((5, 7),), "Chemical", score=0.8, source="m"),
         Mention(((8, 18),), "Chemical", score=0.8, source="m"),
     )
-    (patch,) = with_evidence(
-        [Document(id="1", text=text)], [Patch(add=mentions)], RULES, knows=knows
-    )
+    patch = patch_of(Document(id="1", text=text), Patch(add=mentions))
     (event,) = patch.events
     assert (event.kind, event.code) == ("note", "types-of-the-pack")
     assert event.message.startswith("2 mentions")
@@ -490,9 +494,7 @@ def test_of_two_mentions_at_one_place_the_best_score_stays(
         Mention(((0, len(name)),), kind, score=score, source="m")
         for (name, kind), score in ((one, first), (other, second))
     ]
-    (patch,) = with_evidence(
-        [Document(id="1", text=text)], [Patch(add=in_order(mentions))], RULES, knows=knows
-    )
+    patch = patch_of(Document(id="1", text=text), Patch(add=in_order(mentions)))
     best = None if first is None else 0.8
     assert [(text[m.start : m.end], m.type) for m in patch.add] == [expected]
     assert patch.add[0].score == best

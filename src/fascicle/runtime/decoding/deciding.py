@@ -82,10 +82,18 @@ def all_decided(
     source: str = "",
 ) -> list[Patch]:
     """Applies `decide_mentions` to several documents; ``knows`` is asked for the names of all."""
-    patches = with_evidence(documents, patches, rules, knows=knows, source=source)
+    plain = [plain_text(document.text) for document in documents]
+    names_texts = list(map(without_wraps, plain))
+    patches = with_evidence(
+        documents, patches, rules, texts=names_texts, knows=knows, source=source
+    )
     decisions = [
-        _TextDecision(document, patch, rules, sentences) if patch.add else None
-        for document, patch in zip(documents, patches, strict=True)
+        _TextDecision(document, patch, rules, sentences, text=text, names_text=names_text)
+        if patch.add
+        else None
+        for document, patch, text, names_text in zip(
+            documents, patches, plain, names_texts, strict=True
+        )
     ]
     names = set[str]().union(*(decision.unsure_names for decision in decisions if decision))
     types = knows(names) if names else {}
@@ -103,11 +111,17 @@ class _TextDecision:
     """
 
     def __init__(
-        self, document: Document, patch: Patch, rules: DocumentDecision, sentences: _Cuts
+        self,
+        document: Document,
+        patch: Patch,
+        rules: DocumentDecision,
+        sentences: _Cuts,
+        *,
+        text: str,
+        names_text: str,
     ) -> None:
         self._patch, self._rules = patch, rules
-        self._text = plain_text(document.text)
-        self._names_text = without_wraps(self._text)
+        self._text, self._names_text = text, names_text
         self._stretches = Stretches(document, self._text, sentences)
         self._meanings = FormMeanings(document)
         self._is_name = bool(rules.names and may_be_name(document.text, rules.names))

@@ -23,8 +23,6 @@ from fascicle.runtime.decoding.tails import all_forms, without_tails
 from fascicle.settings.decision import DocumentDecision
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.terms.variant_recogniser import VariantRecogniser
-from fascicle.text.borders import without_wraps
-from fascicle.text.characters import plain_text
 
 FindTypes = Callable[[Collection[str]], Mapping[str, str]]
 """The type of each name, of those that mean one type alone."""
@@ -41,6 +39,7 @@ _OF_ALLELES: Final = re.compile(
 )
 _DISEASE: Final = "Disease"
 _GENE: Final = "Gene"
+_SPECIES: Final = "Species"
 # a capital or a digit that is not there because a sentence begins with it
 _PROPER: Final = re.compile(r"(?<=\S)[A-Z\d]|(?<=[^\s.:;!?]\s)[A-Z\d]")
 _SUBTYPE: Final = re.compile(r"(?:\S+\s)?[\w/]+-(?:negative|positive)\s")
@@ -50,8 +49,9 @@ _BEHIND_SPECIES: Final = re.compile(
 )
 # of a gene that no network has marked: known names of it stay, and none is marked elsewhere
 _SCORE: Final = 0.64
+# insulin, the most frequent of genes with "ins", is in no variant, and these are slow to find
 _VARIANT: Final = re.compile(
-    r"(?:[cgp]\.)?[A-Z][a-z]{0,2}\d{1,4}(?:[A-Z*][a-z]{0,2}|fs\w*)|rs\d+|.*(?:>|del|ins|dup).*"
+    r"(?!insulin)(?:[cgp]\.)?[A-Z][a-z]{0,2}\d{1,4}(?:[A-Z*][a-z]{0,2}|fs\w*)|rs\d+|.*(?:>|del|ins|dup).*"
 )
 _BLOOD: Final = re.compile(r"(?:ABO|AB|[ABO][12]?|Rh[DdEeCc]?)[+-]?")
 _BEFORE_BLOOD: Final = re.compile(r"blood (?:group|type)s?\s\Z")
@@ -90,6 +90,7 @@ def with_evidence(
     patches: Sequence[Patch],
     rules: DocumentDecision,
     *,
+    texts: Sequence[str],
     knows: FindTypes,
     source: str = "",
 ) -> list[Patch]:
@@ -108,22 +109,22 @@ def with_evidence(
         documents: that were read.
         patches: the answer for each.
         rules: of the model; without a pack nothing changes.
+        texts: of the documents, see `fascicle.text.borders.without_wraps`, with plain characters.
         knows: is asked up to three times, for names of all documents.
         source: of formulas and genes that are added; that of the other mentions by default.
     """
     if not rules.pack:
         return list(patches)
-    plain = [without_wraps(plain_text(document.text)) for document in documents]
-    patches = without_numbers(plain, patches, knows=knows)
-    patches, parts, own_types = _cut(plain, patches, rules, knows)
-    texts = [
+    patches = without_numbers(texts, patches, knows=knows)
+    patches, parts, own_types = _cut(texts, patches, rules, knows)
+    evidence = [
         _gather(text, patch, names, types=own_types, rules=rules, document=document)
-        for text, patch, names, document in zip(plain, patches, parts, documents, strict=True)
+        for text, patch, names, document in zip(texts, patches, parts, documents, strict=True)
     ]
-    types = {**own_types, **_look_up(knows, (name for text in texts for name in text.names))}
+    types = {**own_types, **_look_up(knows, (name for own in evidence for name in own.names))}
     return [
-        _apply(text, patch, types, rules, source=source)
-        for text, patch in zip(texts, patches, strict=True)
+        _apply(own, patch, types, rules, source=source)
+        for own, patch in zip(evidence, patches, strict=True)
     ]
 
 
@@ -178,21 +179,28 @@ def _gather(
     rules: DocumentDecision,
     document: Document,
 ) -> Text:
-    longer = {at: _around(text, patch.add[at].spans[0]) for at in parts}
-    for at, name in parts.items():
-        # a name by itself, except before the head of a species and behind the first word of a
-        # disease
-        if types.get(name) == patch.add[at].type:
-            end = patch.add[at].end if patch.add[at].type == "Species" else len(text)
-            longer[at] = [
-                span
-                for span in longer[at]
-                if span[1] > end or _begins_disease(text, span, patch.add[at])
-            ]
+    longer = {
+        at: _longer(text, patch.add[at], is_name=types.get(name) == patch.add[at].type)
+        for at, name in parts.items()
+    }
     formulas = list(find_formulas(text)) if _CHEMICAL in rules.types else []
     symbols = list(_behind_species(text, patch.add)) if _GENE in rules.types else []
     symbols = _without_defined(symbols, document, patch.add)
     return Text(text=text, mentions=patch.add, longer=longer, formulas=formulas, symbols=symbols)
+
+
+def _longer(text: str, mention: Mention, *, is_name: bool) -> list[Span]:
+    """Returns the ranges of words around a mention that may be one name.
+
+    A name by itself is a part of none, except before the head of a species and behind the first
+    word of a disease.
+    """
+    if is_name and mention.type not in (_SPECIES, _DISEASE):
+        return []
+    spans = _around(text, mention.spans[0])
+    if is_name and mention.type == _SPECIES:
+        return [span for span in spans if span[1] > mention.end]
+    return [span for span in spans if not is_name or _begins_disease(text, span, mention)]
 
 
 def _begins_disease(text: str, span: Span, mention: Mention) -> bool:
@@ -200,14 +208,10 @@ def _begins_disease(text: str, span: Span, mention: Mention) -> bool:
     ``African`` of swine fever, ``triple-negative`` of breast cancer, ``lead`` of poisoning.
     """
     start, end = mention.spans[0]
-    return (
-        mention.type == _DISEASE
-        and span[1] == end
-        and (
-            _PROPER.search(text, span[0], start) is not None
-            or _SUBTYPE.fullmatch(text, span[0], start) is not None
-            or text[start:end].lower() in lexicon("diseases")["caused"]
-        )
+    return span[1] == end and (
+        _PROPER.search(text, span[0], start) is not None
+        or _SUBTYPE.fullmatch(text, span[0], start) is not None
+        or text[start:end].lower() in lexicon("diseases")["caused"]
     )
 
 
@@ -215,7 +219,7 @@ def _behind_species(text: str, mentions: Sequence[Mention]) -> Iterator[Span]:
     """Yields the ranges of words behind species that are written as symbols, in no mention."""
     marked_places = PlacedSpans([span for mention in mentions for span in mention.spans])
     for mention in mentions:
-        match = _BEHIND_SPECIES.match(text, mention.end) if mention.type == "Species" else None
+        match = _BEHIND_SPECIES.match(text, mention.end) if mention.type == _SPECIES else None
         is_capital = text[mention.start : mention.end].isupper()
         if match and not is_capital and not marked_places.overlapping(match.span(1)):
             yield match.span(1)
@@ -272,7 +276,7 @@ def _retyped(
     before = without_measures(text, _without_variants(text, _widen(evidence, types)))
     names = _may_be_parts(text, before, rules)
     mentions = with_own_types(before, names, types, allowed=rules.types, text=text)
-    changed = len(set(before) - set(mentions))
+    changed = 0 if mentions is before else len(set(before) - set(mentions))
     return mentions, (*patch.events, _changed_types(changed)) if changed else patch.events
 
 
@@ -346,6 +350,8 @@ def _without_variants(text: str, mentions: Sequence[Mention]) -> list[Mention]:
         for mention in genes
         if _is_allele(text, mention) or any(contains(span, mention.spans[0]) for span in variants)
     }
+    if not wrong:
+        return list(mentions)
     return [mention for mention in mentions if mention not in wrong]
 
 
