@@ -51,7 +51,8 @@ _BEHIND_SPECIES: Final = re.compile(
 _SCORE: Final = 0.64
 # insulin, the most frequent of genes with "ins", is in no variant, and these are slow to find
 _VARIANT: Final = re.compile(
-    r"(?!insulin)(?:[cgp]\.)?[A-Z][a-z]{0,2}\d{1,4}(?:[A-Z*][a-z]{0,2}|fs\w*)|rs\d+|.*(?:>|del|ins|dup).*"
+    r"(?:[cgp]\.)?[A-Z][a-z]{0,2}\d{1,4}(?:[A-Z*][a-z]{0,2}|fs\w*)|rs\d+"
+    r"|(?!insulin).*(?:>|del|ins|dup).*"
 )
 _BLOOD: Final = re.compile(r"(?:ABO|AB|[ABO][12]?|Rh[DdEeCc]?)[+-]?")
 _BEFORE_BLOOD: Final = re.compile(r"blood (?:group|type)s?\s\Z")
