@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from fascicle.core.document import Document, Link, Mention, Relation, Section
-from fascicle.core.mention import display_identifier
+from fascicle.core.mention import display_identifier, parse_link
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import detect, read, write
 
@@ -290,7 +290,6 @@ ENDS = (("entity1", "D1"), ("entity2", "D2"))
         Relation(type="a\tb", attributes=ENDS),
         Relation(type="a", attributes=(*ENDS, ("novel", "x\ty"))),
         Relation(type="a", attributes=(("entity1", "D\n1"), ENDS[1])),
-        Relation(type="a", attributes=ENDS[::-1]),
         Relation(type="a", attributes=ENDS[:1]),
         Relation(type="a"),
         Relation(attributes=(("relation", "CID"), ("Chemical", "D1"), ("Disease", "D2"))),
@@ -302,6 +301,27 @@ def test_relations_that_no_row_can_hold_are_counted(tmp_path: Path, relation: Re
     assert write(tmp_path / "b", [document], format="pubtator").losses == {"relations": 1}
     (same,) = read(tmp_path / "b", format="pubtator")
     assert (same.relations, same.events) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("attributes", "losses"),
+    [
+        # the BioC files of BC5CDR call the ends by their types; its PubTator files have the row
+        ((("Chemical", "D1"), ("Disease", "MESH:D2")), {"attributes": 2}),
+        ((("entity2", "MESH:D2"), ("entity1", "D1")), {}),
+    ],
+)
+def test_ends_that_are_concepts_of_the_text_are_columns_whatever_they_are_called(
+    tmp_path: Path, attributes: tuple[tuple[str, str], ...], losses: dict[str, int]
+) -> None:
+    mentions = tuple(
+        Mention(((at, at + 1),), kind, links=(parse_link(f"MESH:D{at + 1}"),))
+        for at, kind in enumerate(("Chemical", "Disease"))
+    )
+    relation = Relation(type="CID", attributes=attributes)
+    document = Document(id="1", text="ab", mentions=mentions, relations=(relation,))
+    assert write(tmp_path / "b", [document], format="pubtator").losses == losses
+    assert "\n1\tCID\tD1\tMESH:D2\n" in (tmp_path / "b").read_text()
 
 
 def test_a_relation_of_a_finder_is_a_row_without_its_score(tmp_path: Path) -> None:

@@ -15,8 +15,6 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from msgspec.structs import replace
-
 from fascicle.core.document import Document, Link, Mention, Relation, Section
 from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors
 from fascicle.core.mention import link_text, parse_link
@@ -27,16 +25,15 @@ from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import FormatReader, FormatWriter, check_name
 from fascicle.formats.losses import count_links, held_fields
 from fascicle.formats.offset_units import AUTO
+from fascicle.formats.pubtator_relations import NOT_IN_LINES, NUMBER, relation_in, relation_rows
 from fascicle.formats.report import ReadReport, WriteReport
 
 _STEP: Final = "pubtator"
 RAW_ID: Final = "pubtator-id"
 _NAMES: Final = "pubtator-names"
 _REST: Final = "pubtator-rest"  # attribute with the columns after that of names
-_OF_RELATION: Final = ("entity1", "entity2", "novel", "more")  # names of columns
 _TITLE: Final = "title"
 _SECTIONS: Final = MappingProxyType({"t": _TITLE, "a": "abstract"})
-_NUMBER: Final = re.compile(r"\s*-?\d+(?:\.\d*)?\s*")  # an offset, perhaps a damaged one
 _TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([a-z])\|(.*)", re.DOTALL)
 _SEPARATORS: Final = re.compile(r"[|,;+]")
 _ONE_ID: Final = re.compile(
@@ -175,8 +172,8 @@ class _Block:
                 "(id, type, id1, id2)",
                 at=self.place(number),
             )
-        if not _NUMBER.fullmatch(columns[1]):
-            self.relations.append(_relation_in(columns))
+        if not NUMBER.fullmatch(columns[1]):
+            self.relations.append(relation_in(columns))
             return
         if len(columns) < 5 or not all(map(is_integer, columns[1:3])) or not columns[4].strip():
             raise FormatError(
@@ -212,12 +209,6 @@ def _document(block: _Block) -> Document:
         sections=_sections_of(texts),
         relations=tuple(block.relations),
     )
-
-
-def _relation_in(columns: Sequence[str]) -> Relation:
-    """Returns the relation between concepts that a row states."""
-    values = "\t".join(columns[2:]).split("\t", len(_OF_RELATION) - 1)
-    return Relation(type=columns[1], attributes=tuple(zip(_OF_RELATION, values, strict=False)))
 
 
 def _title_and_abstract(texts: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -287,7 +278,6 @@ _HOLDS: Final = held_fields(
     partly="sections links link-ontologies link-curies attributes relations",
 )
 _LINE_BREAK: Final = re.compile(r"\r\n|[\r\n]")
-_NOT_IN_LINES: Final = re.compile(r"[\r\n\0]")
 _NOT_IN_COLUMNS: Final = re.compile(r"[\t\r\n\0]")
 
 
@@ -307,7 +297,7 @@ def _encode(document: Document, report: WriteReport) -> bytes:
     if count := document.text.count("\0"):
         report.lose("nul", document, count=count)
 
-    text = _NOT_IN_LINES.sub(" ", document.text)
+    text = NOT_IN_LINES.sub(" ", document.text)
     end = _title_end(document)
     title, abstract = text[:end], text[end + 1 :]
     bare = {Section(part.start, part.end, part.name) for part in document.sections or ()}
@@ -315,28 +305,8 @@ def _encode(document: Document, report: WriteReport) -> bytes:
         report.lose("sections", document)
     rows = [f"{identifier}|t|{title}", f"{identifier}|a|{abstract}"]
     rows += ["\t".join(_columns(mention, document, text, report)) for mention in document.mentions]
-    rows += _relation_rows(document, report)
+    rows += relation_rows(document, report)
     return ("\n".join(rows) + "\n\n").encode()
-
-
-def _relation_rows(document: Document, report: WriteReport) -> Iterator[str]:
-    """Yields relations between concepts as rows, which have no column for further attributes, such
-    as the score of a finder. A relation that gold and finder agree on is one row.
-    """
-    rows = set[str]()
-    for relation in document.relations:
-        columns = tuple(fact for fact in relation.attributes if fact[0] in _OF_RELATION)
-        row = "\t".join([document.id, relation.type, *(value for _, value in columns)])
-        is_row = len(columns) >= 2 and not _NUMBER.fullmatch(relation.type)
-        in_line = replace(relation, attributes=columns)
-        is_row = is_row and row not in rows and not _NOT_IN_LINES.search(row)
-        if is_row and _relation_in(row.split("\t")) == in_line:
-            rows.add(row)
-            yield row
-            if count := len(relation.attributes) - len(columns):
-                report.lose("attributes", document, count=count)
-        else:
-            report.lose("relations", document)
 
 
 def _title_end(document: Document) -> int:
@@ -371,7 +341,7 @@ def _facts(mention: Mention) -> list[str]:
     columns = [
         concept_column(mention) or _NO_CONCEPT,
         "" if _NOT_IN_COLUMNS.search(names) else names,
-        *([] if _NOT_IN_LINES.search(rest) else rest.split("\t")),
+        *([] if NOT_IN_LINES.search(rest) else rest.split("\t")),
     ]
     while not columns[-1]:
         columns.pop()

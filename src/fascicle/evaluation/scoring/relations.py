@@ -200,8 +200,8 @@ def _identity(
     order, facts = orders[frozenset(ends)], relation.attributes
     also = tuple(sorted(fact for fact in facts if fact[0] in attributes))
     if not order:
-        named = [spelled.get(fact, fact) for name, fact in facts if name in names]
-        order, ends[""] = ("",), named or list(facts)
+        stated = [spelled.get(fact, fact) for name, fact in facts if name in names]
+        order, ends[""] = ("",), stated or list(facts)
     by_role = tuple(tuple(sorted(ends[role])) for role in order)
     return ComparedRelation(relation.type * typed, by_role, also)
 
