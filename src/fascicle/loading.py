@@ -109,7 +109,8 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         recognition: how names of term packs become mentions.
         link: linkers: ``"basic"``, folders of linkers or packs, or ``"auto"``: the shipped one if
             it covers a type; ``None`` is ``links=False``.
-        ontology: prefix of the only vocabulary in which links are given, such as ``"MONDO"``.
+        ontology: prefix of the only vocabulary in which links are given, such as ``"MONDO"``; those
+            of own lists and of variants stay.
         ends: ``"bare"`` cuts off what few guidelines count to a name; ``"corpus"`` keeps it,
             and also gives the types that the model keeps apart.
         careful: types whose mentions stay only if ``biomed-fast`` (for ``biomed-fast`` itself:

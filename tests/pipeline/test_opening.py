@@ -112,3 +112,24 @@ def test_own_names_and_longer_names_with_links_are_settled_behind_the_links(own:
         (document,) = pipeline.stream(["Lung cancer is common. The lung is large."])
     assert [(m.type, m.text) for m in document] == [("Disease", "Lung cancer"), ("Organ", "lung")]
     assert document.mentions == expected.mentions
+
+
+def test_variants_stand_beside_the_links_and_own_names(own: Path, monkeypatch: Any) -> None:
+    own.write_text("Device\tV600E\nDrug\taspirin\n", encoding="utf-8")
+    choices = Choices(also=(str(own),), variants=True, link="auto")
+    text = "BRAF V600E and aspirin."
+    expected = open_model("biomed-fast", choices)(text)
+    with PipelineOpener(given="biomed-fast", choices=choices)() as pipeline:
+        (link,) = (step for step in pipeline.steps if step.name == "link")
+        seen: list[str] = []
+        linked = link.step.run  # type: ignore[attr-defined]
+
+        def run(documents: list[Document]) -> Any:
+            seen.extend(mention.source for one in documents for mention in one.mentions)
+            return linked(documents)
+
+        monkeypatch.setattr(link.step, "run", run)  # type: ignore[attr-defined]
+        (document,) = pipeline.stream([text])
+    assert set(seen) == {"biomed-fast@2", "own"}
+    assert document.mentions == expected.mentions
+    assert {mention.source for mention in document.mentions} == {*seen, "variants"}

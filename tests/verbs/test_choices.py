@@ -314,3 +314,67 @@ def test_probabilities_of_gold_are_those_of_the_model_alone(
     asked = ("evaluate", "gold.jsonl", "--model", MODEL, "--distributions", "d.jsonl")
     assert "--only" in refused(*asked, "--only", "Disease")
     assert not (folder / "d.jsonl").exists()
+
+
+IDS = "ids.tsv"
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"variants": True, "ontology": "MESH", "link": "auto"},
+        {"variants": True, "ontology": "MESH", "link": "auto", "only": ("Gene",)},
+        {"also": (IDS,), "ontology": "MESH", "link": "auto"},
+        {"also": (IDS,), "variants": True, "assertions": True, "link": "auto"},
+        {"also": (IDS,), "variants": True, "link": "auto", "links": False},
+    ],
+    ids=repr,
+)
+def test_links_of_lists_and_variants_answer_alike_by_every_way(
+    chosen: dict[str, Any], folder: Path
+) -> None:
+    rows = "type\tname\tid\nDrug\taspirin\tMINE:1\nDevice\tV600E\tMINE:2\nDrug\tlithium\t\n"
+    (folder / IDS).write_text(rows, encoding="utf-8")
+    choices = Choices(**chosen)
+    expected = open_model(MODEL, choices)(documents())
+    for way in WAYS:
+        assert facts(way(MODEL, choices)) == facts(expected), way.__name__
+    curies = {
+        (mention.type, mention.text): [link.curie or link.ontology for link in mention.links]
+        for document in expected
+        for mention in document
+    }
+    if choices.variants:  # a variant stands beside an own name
+        variant = ("SequenceVariant", "V600E")
+        assert curies.pop(variant) == (["HGVS:p.Val600Glu"] if choices.links else [])
+    if choices.also:
+        assert curies.pop(("Drug", "Aspirin")) == ["MINE:1"]
+        assert curies.pop(("Device", "V600E")) == ["MINE:2"]
+    if choices.ontology:
+        assert {curie.partition(":")[0] for each in curies.values() for curie in each} == {"MESH"}
+
+
+def test_what_makes_links_beside_an_ontology_is_named(folder: Path, refused: Any) -> None:
+    for model, also, culprit in (
+        ("basic", (), "basic@2"),
+        (MODEL, ("basic",), "basic@2"),
+    ):
+        choices = Choices(also=also, ontology="MESH", link="auto", variants=True)
+        with pytest.raises(UsageError, match=f"^{culprit} makes its own links"):
+            open_model(model, choices)
+        with pytest.raises(UsageError, match=f"^{culprit} makes its own links"):
+            PipelineOpener(given=model, choices=choices)()
+    given = ("text-0.txt", "--also", "basic", "--variants", "--ontology", "MESH")
+    assert "basic@2 makes its own links" in refused("annotate", *given)
+    assert "basic@2 makes its own links" in refused("run", *given, "-o", "out")
+    assert not (folder / "out").exists()
+
+
+def test_a_pipeline_is_refused_as_a_linker(folder: Path, refused: Any) -> None:
+    open_model(MODEL, Choices(link="auto")).save("saved.toml")
+    for command in ("link", "annotate"):
+        option = "--linker" if command == "link" else "--link"
+        message = refused(command, "texts.jsonl", option, "saved.toml", "-o", "out.jsonl")
+        assert "saved.toml is a pipeline" in message
+        assert "fascicle run" in message
+    assert not (folder / "out.jsonl").exists()

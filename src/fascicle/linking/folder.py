@@ -21,6 +21,7 @@ from fascicle.linking.gold import NAMES
 from fascicle.settings.base import Settings, Share
 from fascicle.settings.folders.described import Wording, read_description, write_description
 from fascicle.settings.folders.vocabularies import LINKER, find_pack
+from fascicle.settings.pipeline import is_pipeline
 from fascicle.terms.pack.layout import FileFacts, pack_error
 from fascicle.terms.pack.pack import Pack
 
@@ -215,6 +216,12 @@ def read_manifest(folder: Path) -> LinkerManifest:
     place = folder / LINKER
     if not place.is_file():
         message = f"there is no linker at {folder}; give a folder that fascicle linker fit wrote"
+        if is_pipeline(folder):
+            message = (
+                f"{folder} is a pipeline, and a linker is a folder that fascicle linker fit wrote, "
+                "a term pack, or the name of a shipped one; give one of these, or use the whole "
+                "pipeline with fascicle run --pipeline"
+            )
         raise pack_error(folder, message, "not-found")
     if (folder / _DENSE).is_file():
         message = f"{folder} finds names by vectors, which this release does not; {WORDING.renew}"

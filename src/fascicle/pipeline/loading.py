@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -19,8 +19,9 @@ from fascicle.loading import load_filter, load_relations, load_typer, open_model
 from fascicle.pipeline import steps
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.runtime.combination.rules import RuleRequest
+from fascicle.runtime.composing import choose_linker, linked_part
 from fascicle.runtime.places import from_anywhere
-from fascicle.runtime.wrapped import WrappedPredictor, find_linker
+from fascicle.runtime.wrapped import WrappedPredictor
 from fascicle.settings import steps as kinds
 from fascicle.settings.assertion import read_cues
 from fascicle.settings.choices import LINKED_MODEL, Choices
@@ -37,9 +38,6 @@ from fascicle.settings.pipeline import (
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
-
-if TYPE_CHECKING:
-    from fascicle.linking.opening import LinkerWithPacks
 
 
 def open_pipeline(path: str | os.PathLike[str]) -> Pipeline:
@@ -122,26 +120,20 @@ def model_steps(
     """
     bare = msgspec.structs.replace(choices, link=(), ontology="", relations="")
     predictor = open_model(model, bare, threads=threads, device=device)
-    opener = _linker_of(choices, predictor)
+    linked = linked_part(predictor)
+    opener = choose_linker(linked, choices)
     last = _related(choices, predictor, threads, device)
     if opener is None:
         return [recognise(predictor, name or predictor.name), *last]
-    own: tuple[str, ...] = ()
-    if isinstance(predictor, WrappedPredictor):
-        own, predictor = predictor.own, predictor.before_links()
+    beside = frozenset(predictor.sources).difference(linked.sources)
+    before = predictor.before_links() if isinstance(predictor, WrappedPredictor) else predictor
     return [
-        recognise(predictor, name or predictor.name),
+        recognise(before, name or predictor.name),
         *([steps.Own(AbbreviationFinder(), name="abbreviations")] if finder else []),
-        steps.Own(opener.opened(), name="link"),
-        *([_settle(predictor, own)] if own else []),
+        steps.Own(opener.opened(), name="link", beside=beside),
+        *_settling(linked),
         *last,
     ]
-
-
-def _linker_of(choices: Choices, predictor: Annotator) -> LinkerWithPacks | None:
-    if not (choices.link or choices.ontology):
-        return None
-    return find_linker(predictor, choices.link or None, ontology=choices.ontology)
 
 
 def _related(
@@ -159,10 +151,13 @@ def _related(
     return [_relate(settings)]
 
 
-def _settle(predictor: Annotator, own: tuple[str, ...]) -> steps.Settle:
+def _settling(predictor: Annotator) -> list[steps.Settle]:
+    own = predictor.own if isinstance(predictor, WrappedPredictor) else ()
+    if not own:
+        return []
     sources = frozenset(predictor.sources)
     mark = steps.fingerprint_of(sorted(sources), own)
-    return steps.Settle(name="own-names", drops=sources, own=own, fingerprint=mark)
+    return [steps.Settle(name="own-names", drops=sources, own=own, fingerprint=mark)]
 
 
 def recognise(predictor: Annotator, name: str) -> steps.Recognise:

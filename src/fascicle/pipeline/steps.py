@@ -479,9 +479,18 @@ class Own:
 
     sources: frozenset[str] = frozenset()
 
-    def __init__(self, step: Step, *, name: str) -> None:
-        """Sets the step."""
-        self.name, self.step = name, step
+    def __init__(self, step: Step, *, name: str, beside: Container[str] = ()) -> None:
+        """Sets the step, and the sources whose mentions it does not see."""
+        self.name, self.step, self._beside = name, step, beside
         self.needs, self.gives, self.drops = step.needs, step.gives, step.drops
         self.fingerprint = step.fingerprint
-        self.run = step.run
+
+    def run(self, documents: Sequence[Document]) -> Iterable[Patch]:
+        """Returns one patch for each document."""
+        return self.step.run([self._without_others(document) for document in documents])
+
+    def _without_others(self, document: Document) -> Document:
+        if not self._beside:
+            return document
+        rest = (mention for mention in document.mentions if mention.source not in self._beside)
+        return document.having(mentions=tuple(rest))

@@ -17,6 +17,8 @@ from fascicle.text.assertion import AssertionRules
 class AssertedPredictor(WrappedPredictor):
     """Predictor whose mentions have the facts that the text says of them, as attributes."""
 
+    is_behind_links = True
+
     def __init__(self, predictor: Annotator, cues: Cues) -> None:
         """Takes the predictor and the cues."""
         super().__init__(predictor)

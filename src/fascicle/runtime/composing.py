@@ -1,7 +1,8 @@
 """Composition: the one place that knows in which order choices are applied to a model.
 
 The order is that of `compose`: rule for ends and hidden types, own names, kept types and scores,
-links, sequence variants, facts, relations. `fascicle.runtime.settling` decides between own names
+links, sequence variants, facts, relations. A linker leaves the links of own lists and of variants
+as they are, whatever the ontology. `fascicle.runtime.settling` decides between own names
 and mentions that overlap them. Each choice wraps what is before it, see
 `fascicle.runtime.wrapped.WrappedPredictor`; `fascicle.text.annotator.Annotator.parts` lists the
 result from the model outwards.
@@ -19,6 +20,7 @@ from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.text.annotator import Annotator
 
 if TYPE_CHECKING:
+    from fascicle.linking.opening import LinkerWithPacks
     from fascicle.runtime.choice import Confirm
     from fascicle.runtime.relations import RelationFinder
     from fascicle.runtime.wrapped import ChooseLinks
@@ -116,12 +118,47 @@ def _filter(
 def _link(predictor: Annotator, choices: Choices, output: HeldLinks) -> Annotator:
     from fascicle.runtime.wrapped import add_links, keep_all_links
 
-    if choices.ontology or choices.linkers:
-        return add_links(predictor, choices.link or None, ontology=choices.ontology)
-    if choices.link == AUTO and choices.links and (output.any or choices.relations):
-        keep = output.keep if output.any else None
-        return add_links(predictor, AUTO, keep=keep or keep_all_links)
-    return predictor
+    if not _asks_for_links(choices, output):
+        return predictor
+    # Whole links are those that a user asked for by name, and those that relations need.
+    whole = choices.ontology or choices.linkers or not output.any
+    keep = keep_all_links if whole else output.keep or keep_all_links
+    return add_links(predictor, choices.link or None, ontology=choices.ontology, keep=keep)
+
+
+def _asks_for_links(choices: Choices, output: HeldLinks) -> bool:
+    by_default = choices.link == AUTO and choices.links and (output.any or choices.relations)
+    return bool(choices.ontology or choices.linkers or by_default)
+
+
+def choose_linker(predictor: Annotator, choices: Choices) -> LinkerWithPacks | None:
+    """Returns the linker by which `compose` would link all mentions of a predictor; ``None`` for
+    no linker.
+
+    Args:
+        predictor: before variants and facts, see `linked_part`.
+        choices: of the user.
+
+    Raises:
+        UsageError, PackError: see `fascicle.runtime.wrapped.add_links`.
+    """
+    from fascicle.runtime.wrapped import find_linker
+
+    if not _asks_for_links(choices, ALL_LINKS):
+        return None
+    return find_linker(predictor, choices.link or None, ontology=choices.ontology)
+
+
+def linked_part(predictor: Annotator) -> Annotator:
+    """Returns the part of a composition without links that `compose` would link: all but variants
+    and facts, which stand behind the links.
+    """
+    from fascicle.runtime.wrapped import WrappedPredictor
+
+    *before, part = predictor.parts
+    while isinstance(part, WrappedPredictor) and part.is_behind_links:
+        part = before.pop()
+    return part
 
 
 def _add_variants(predictor: Annotator, choices: Choices, output: HeldLinks) -> Annotator:

@@ -34,7 +34,14 @@ if TYPE_CHECKING:
 
 
 class WrappedPredictor(Annotator):
-    """Predictor around another one, whose properties it has."""
+    """Predictor around another one, whose properties it has.
+
+    Attributes:
+        is_behind_links: whether it works on mentions that have their links; see
+            `fascicle.runtime.composing`.
+    """
+
+    is_behind_links: bool = False
 
     def __init__(self, predictor: Annotator) -> None:
         """Takes the predictor."""
@@ -45,6 +52,11 @@ class WrappedPredictor(Annotator):
     def links(self) -> bool:
         """True if the predictor links what it finds itself."""
         return self._predictor.links
+
+    @property
+    def free_linker(self) -> str:
+        """That of the predictor."""
+        return self._predictor.free_linker
 
     @property
     def name(self) -> str:
@@ -269,7 +281,7 @@ def add_links(
     Raises:
         PackError: there is no such linker, it is damaged, or its pack is not where it was.
         UsageError: the packs of the linker have none of the types, or no concept of the ontology,
-            which a predictor with links of its own cannot give either.
+            which a model or a pack with links of its own cannot give either.
     """
     opener = find_linker(predictor, linker, ontology=ontology)
     return predictor if opener is None else LinkedPredictor(predictor, opener, keep=keep)
@@ -290,9 +302,9 @@ def find_linker(
             f"nothing gives links in {ontology}; give a linker too, or leave out the argument "
             "ontology"
         )
-    if ontology and "links" in predictor.gives:
+    if ontology and (maker := predictor.free_linker):
         raise UsageError(
-            f"{predictor.name} makes its own links, which are not only in {ontology}; leave out "
+            f"{maker} makes its own links, which are not only in {ontology}; leave out "
             "the argument ontology"
         )
     from fascicle.linking.opening import as_places, find
@@ -412,6 +424,8 @@ class LinkedPredictor(WrappedPredictor):
 class JoinedPredictor(WrappedPredictor):
     """Mentions of two predictors; each mention keeps its source."""
 
+    is_behind_links = True
+
     def __init__(
         self, predictor: Annotator, other: Annotator, *, keep: ChooseLinks = keep_all_links
     ) -> None:
@@ -421,6 +435,12 @@ class JoinedPredictor(WrappedPredictor):
         super().__init__(predictor)
         self._other, self._keep = other, keep
         self.gives = predictor.gives | other.gives
+
+    @property
+    def free_linker(self) -> str:
+        """That of the predictor, or of the other one unless its links stay."""
+        inner = self._predictor.free_linker
+        return inner or ("" if self._other.keeps_links else self._other.free_linker)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -479,6 +499,7 @@ class OwnNamesPredictor(JoinedPredictor):
     """
 
     _waits = False
+    is_behind_links = False
 
     @property
     def part(self) -> str:

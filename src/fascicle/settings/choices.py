@@ -44,7 +44,8 @@ class Choices(Settings, frozen=True, kw_only=True):
         nested: for term packs: also find names inside others, and all types of a name.
         links: whether mentions may have links; if not, those of term packs are left out too.
         link: linkers: ``"auto"``, shipped names, or folders of linkers or packs; none by default.
-        ontology: prefix of the only vocabulary in which links are given.
+        ontology: prefix of the only vocabulary in which a linker gives links; those of own lists
+            and of variants stay.
         variants: also find sequence variants.
         assertions: also find which mentions are negated, uncertain and so on; true, or a TOML file
             of own cues.

@@ -360,6 +360,7 @@ class Matcher(Annotator):
     """
 
     kind = "dictionary"
+    keeps_links = True  # the identifiers are what the user wrote
     name = SOURCE
     types: tuple[str, ...] = ()
     segmenter = ""

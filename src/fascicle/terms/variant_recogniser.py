@@ -149,6 +149,7 @@ class VariantRecogniser(Annotator):
     """
 
     gives = frozenset({"mentions", "links"})
+    keeps_links = True  # no vocabulary of a pack has the names of HGVS
     kind = "rules for sequence variants"
     name = NAME
     types = (TYPE,)

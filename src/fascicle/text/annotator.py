@@ -45,6 +45,7 @@ class Annotator(ABC):
     needs: frozenset[str] = frozenset()
     gives: frozenset[str] = frozenset({"mentions"})
     drops: frozenset[str] = frozenset()
+    keeps_links: bool = False  # beside another predictor, its links stay whatever the ontology
     own_lists: tuple[tuple[str, Annotator], ...] = ()  # path -> what finds its names
     made_of: Composition | None = None  # what `fascicle.load` opened it from
     # function of `fascicle.loading` that opens it in another process, and its arguments
@@ -176,6 +177,13 @@ class Annotator(ABC):
         that one finds.
         """
         return "links" in self.gives
+
+    @property
+    def free_linker(self) -> str:
+        """Name of the part whose links no choice of an ontology can change; empty if there is none,
+        or if links are only those of `keeps_links`.
+        """
+        return self.name if "links" in self.gives else ""
 
     @abstractmethod
     def predict(self, documents: Sequence[Document]) -> list[Patch]:

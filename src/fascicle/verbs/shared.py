@@ -276,7 +276,8 @@ class LinkChoices:
 
     Attributes:
         no_link: no links.
-        ontology: give links only in this vocabulary of the pack.
+        ontology: give links only in this vocabulary of the pack; those of own lists and of variants
+            stay.
     """
 
     group = "model"
