@@ -185,7 +185,16 @@ def test_a_short_form_is_not_one_in_another_case(
     [
         ("In zebrafish, sox10 marks the neural crest.", "sox10", ""),
         ("In chickens, SOX9 is expressed.", "SOX9", ""),
+        ("Hearts beat. In the chick, SOX9 is expressed.", "SOX9", ""),
+        ("In C. elegans, TP53 is expressed.", "TP53", ""),
+        ("We studied zebrafish sox10.", "sox10", ""),
         ("Xenopus BMP4 was injected.", "BMP4", ""),
+        ("Xenopus laevis BMP4 was injected.", "BMP4", ""),
+        ("Cells had chicken SOX9.", "SOX9", ""),
+        ("They cloned bovine CSN2.", "CSN2", ""),
+        ("In zebrafish, all was well. KCNQ1 was lost.", "KCNQ1", "NCBIGene:3784"),
+        ("The host was Xenopus. BMP4 was injected.", "BMP4", "NCBIGene:652"),
+        ("Chicken IL4 rose in HeLa cells.", "IL4", "NCBIGene:3565"),
         ("In zebrafish and mice, Sox10 was lost.", "Sox10", "NCBIGene:20665"),
         ("In zebrafish, human SOX9 was active.", "SOX9", "NCBIGene:6662"),
         ("In zebrafish, hSOX9 was active.", "hSOX9", "NCBIGene:6662"),
@@ -196,6 +205,44 @@ def test_a_gene_of_an_animal_without_genes_in_the_pack_is_none(
     found: LinkerWithPacks, text: str, name: str, curie: str
 ) -> None:
     assert answer(text, name, "Gene") == curie
+
+
+# NCBI Gene: symbols of genes of Homo sapiens.
+@SHIPPED
+@pytest.mark.parametrize(
+    ("text", "genes"),
+    [
+        (
+            "MCF-7 cells were grown in fetal bovine serum. BRCA1 was silenced.",
+            {"BRCA1": "672"},
+        ),
+        ("KCNQ1 was expressed in Xenopus oocytes.", {"KCNQ1": "3784"}),
+        ("Xenopus oocytes expressed KCNQ1.", {"KCNQ1": "3784"}),
+        (
+            "Cells were blocked with bovine serum albumin and stained for CD4 and FOXP3.",
+            {"CD4": "920", "FOXP3": "50943"},
+        ),
+        ("Fetal calf serum was added. p53 was induced.", {"p53": "7157"}),
+        (
+            "Transgenic Drosophila that express SNCA or MAPT die early.",
+            {"SNCA": "6622", "MAPT": "4137"},
+        ),
+        (
+            "A novel mutation in MYH7 causes cardiomyopathy. Zebrafish hearts were studied.",
+            {"MYH7": "4625"},
+        ),
+        (
+            "Chicken eggs and cow milk are allergens; IL4 and IL13 rose.",
+            {"IL4": "3565", "IL13": "3596"},
+        ),
+    ],
+)
+def test_a_reagent_or_host_of_an_animal_gives_it_no_gene_of_people(
+    found: LinkerWithPacks, text: str, genes: dict[str, str]
+) -> None:
+    places = [(text.index(name), text.index(name) + len(name)) for name in genes]
+    (links,) = answers([(text, places, "Gene")])
+    assert [first.id for _, (first, *_) in links] == list(genes.values())
 
 
 @SHIPPED

@@ -30,6 +30,24 @@ def words_for_species(table: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?ai:(?=[{first}])(?:{words}))\b")
 
 
+@cache
+def _owner() -> re.Pattern[str]:
+    """Returns the pattern of a sentence until a gene that it gives to a species."""
+    word = rf"{words_for_species('words').pattern}(?:\s+(?:laevis|melanogaster|rerio))?"
+    genus = r"(?:C\.\s*|Caenorhabditis\s+)?"
+    return re.compile(rf"(?s:\s*In\s+(?:the\s+)?{genus}{word},|.*{word}\s+\Z)")
+
+
+def is_given_to_species(text: str, start: int) -> bool:
+    """Returns whether a text gives the gene at a place to a species: its word stands directly
+    before the name (``zebrafish sox10``), or begins the sentence (``In zebrafish,``).
+
+    A species elsewhere may be that of a reagent or a host: ``fetal bovine serum``.
+    """
+    ends = (match.end() for match in _STOP.finditer(text, 0, start + 1))
+    return _owner().match(text[max(ends, default=0) : start]) is not None
+
+
 def to_species(taxon: str) -> str:
     """Returns the species for the taxon of a strain, a subspecies or a laboratory genus."""
     return str(lexicon("species")["same"].get(taxon, taxon))

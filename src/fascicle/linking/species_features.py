@@ -12,7 +12,13 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.linking.candidates import Candidates
 from fascicle.linking.families import Families
-from fascicle.linking.species import NearbySpecies, Species, agreement, to_species
+from fascicle.linking.species import (
+    NearbySpecies,
+    Species,
+    agreement,
+    is_given_to_species,
+    to_species,
+)
 from fascicle.terms.pack.pack import Pack
 
 SPECIES_FEATURES: Final = (
@@ -78,8 +84,8 @@ class SpeciesFeatures:
     def are_foreign(
         self, candidates: Candidates, documents: Sequence[Document], values: Floats
     ) -> Bools:
-        """Returns whether each unit is a gene in a document that names only animals of which the
-        pack has no genes, ``[units]``.
+        """Returns whether each unit is a gene that the text gives to an animal, in a document that
+        names only animals of which the pack has no genes, ``[units]``.
 
         Args:
             candidates: candidates of units.
@@ -94,6 +100,9 @@ class SpeciesFeatures:
         by_document: dict[int, bool] = {}
         for number in np.flatnonzero(foreign).tolist():
             document = units[number].document
+            if not is_given_to_species(documents[document].text, units[number].places[0]):
+                foreign[number] = False
+                continue
             if document not in by_document:
                 taxa = Species(documents[document]).shares.keys()
                 by_document[document] = bool(taxa) and taxa <= _ANIMALS - self._named
