@@ -58,9 +58,10 @@ _SPELLINGS: Final[Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]] = Mappi
     }
 )
 _DRUGS: Final = re.compile(r"(?i)(.*\w) (?:agent|compound|drug|medication|medicine)s?")
-# of a species of bacteria or fungi, by its host: Pseudomonas syringae pv. tomato
+# of a species of bacteria or fungi, by its host: Pseudomonas syringae pv. tomato; not Human PV type
 _PATHOVAR: Final = re.compile(
-    r"\s+(?:pv\b|pathovar\b|f\.\s?sp\b|forma specialis\b)\.?(?=\s*[a-z]).*"
+    r"(?i)\s+(?:pv\b(?! (?:type|strain|isolate)\b)|pathovar\b|f\.\s?sp\b|forma specialis\b)"
+    r"\.?(?=\s*[a-z]).*"
 )
 _OF: Final = re.compile(r"([^\s,]+) of (?:the )?([^,]+)")  # cirrhosis of the liver
 # a hyphen between two parts of a word
