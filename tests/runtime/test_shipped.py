@@ -81,6 +81,21 @@ def test_a_text_without_capitals_has_the_answers_of_the_same_text_in_capitals(na
     assert {"mda-mb-231", "mcf7"} <= names
 
 
+@pytest.mark.parametrize("name", shipped_models())
+def test_capitals_make_no_short_form_of_an_ordinary_word(name: str) -> None:
+    # a text without capitals, of which the networks read capitals
+    group = (
+        "the decline was lower in the gisen group (gruppo italiano di studi epidemiologici in "
+        "nefrologia). renal failure was rare in the ramipril group and in the placebo group."
+    )
+    cortisol = "the levels of cortisol (cor) rose. in both groups cor was higher than normal."
+    documents = load(name, threads=1).annotate([group, cortisol])
+    names = [{text[m.start : m.end] for m in d.mentions} for d in documents for text in [d.text]]
+    assert "renal failure" in names[0]
+    assert "group" not in names[0]
+    assert {"cortisol", "cor"} <= names[1]
+
+
 @pytest.mark.parametrize("change", [str.lower, str.upper, str.title])
 @pytest.mark.parametrize("name", shipped_models())
 def test_case_hides_no_name(name: str, change: Callable[[str], str]) -> None:

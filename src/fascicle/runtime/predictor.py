@@ -37,6 +37,7 @@ from fascicle.runtime.second_reading import add_whole_text_names, answer_cells
 from fascicle.runtime.unseen import UnseenStretches
 from fascicle.settings.decision import CAPITALS
 from fascicle.settings.folders.manifest import Manifest, ScoreDecision
+from fascicle.terms.abbreviations.definitions import abbreviations_in_capitals
 from fascicle.text.annotator import Tagged, TagSpace, document_words, unit_rows_to_words
 from fascicle.text.characters import with_capitals, with_plain_characters
 from fascicle.text.pieces import PieceTokenizer
@@ -179,9 +180,18 @@ class ModelPredictor(RuledPredictor):
         return self._patches(documents, reading, self._find_spans(reading))
 
     def _visible(self, documents: Iterable[Document]) -> list[Document]:
-        """Returns the documents as the network and the rules see them."""
-        is_changed = self.manifest.decision.characters == CAPITALS
-        return [with_capitals(document) if is_changed else document for document in documents]
+        """Returns the documents as the network and the rules see them.
+
+        Capitals show more short forms, and make some of ordinary words.
+        """
+        if self.manifest.decision.characters != CAPITALS:
+            return list(documents)
+        return [
+            replace(capitals, abbreviations=abbreviations_in_capitals(document, capitals))
+            if (capitals := with_capitals(document)) is not document
+            else document
+            for document in documents
+        ]
 
     def _encode(self, documents: Sequence[Document]) -> Reading:
         level = self.manifest.answering.level

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from fascicle.core.document import Abbreviation, Document
 from fascicle.core.lazy import cached_property
 from fascicle.terms.abbreviations.finder import abbreviations_of
+from fascicle.terms.pack.priors import common_words
 
 _LINKS: Final = frozenset(("of", "and", "the", "in", "for", "to"))
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -56,6 +57,28 @@ class FormMeanings:
             if len(several) > 1 and any(map(_is_plain, several)):
                 plain[short] = list(filter(_is_plain, several))
         return plain
+
+
+def abbreviations_in_capitals(document: Document, capitals: Document) -> tuple[Abbreviation, ...]:
+    """Returns the abbreviations of a text that is read in capitals.
+
+    A word such as ``group`` is a short form only if the text as it is written defines it: it is
+    none in ``the gisen group (gruppo italiano di studi epidemiologici in nefrologia)``.
+
+    Args:
+        document: as it is written.
+        capitals: the same, with capitals in place of its letters.
+    """
+    written = frozenset(abbreviations_of(document))
+    return tuple(
+        place
+        for place in abbreviations_of(capitals)
+        if place in written or not _has_common_word(document.text[slice(*place[0])])
+    )
+
+
+def _has_common_word(short: str) -> bool:
+    return not common_words().keys().isdisjoint(short.lower().split())
 
 
 def read_definitions(
