@@ -21,7 +21,6 @@ from fascicle.linking.gold import NAMES
 from fascicle.settings.base import Settings, Share
 from fascicle.settings.folders.described import Wording, read_description, write_description
 from fascicle.settings.folders.vocabularies import LINKER, find_pack
-from fascicle.settings.pipeline import is_pipeline
 from fascicle.terms.pack.layout import FileFacts, pack_error
 from fascicle.terms.pack.pack import Pack
 
@@ -215,6 +214,9 @@ def read_manifest(folder: Path) -> LinkerManifest:
     """
     place = folder / LINKER
     if not place.is_file():
+        # imported here, since a text that is annotated needs no recipes
+        from fascicle.settings.pipeline import is_pipeline
+
         message = f"there is no linker at {folder}; give a folder that fascicle linker fit wrote"
         if is_pipeline(folder):
             message = (
