@@ -29,6 +29,10 @@ NAMES = {
     "MESH:D5": ("Disease", ["DIABETES"]),
     "MESH:D6": ("Disease", ["CAP", "AEDS"]),
     "NCBIGene:5": ("Gene", ["CAP"]),
+    "MESH:C7": ("Chemical", ["AED", "ApoB", "TPA", "KCL", "VWD", "D4T"]),
+    "NCBIGene:6": ("Gene", ["tPA"]),
+    "NCBIGene:7": ("Gene", ["ACHE"]),
+    "MESH:D8": ("Disease", ["Ache"]),
 }
 RECORDS = {
     "all": [
@@ -135,6 +139,15 @@ def test_a_word_is_no_symbol_with_its_key(finder: Finder, given: str, names: lis
         ("CAPs", "Disease", ["CAP"]),
         ("AEDs", "Disease", []),
         ("AEDS", "Disease", ["AEDS"]),
+        ("AEDs", "Chemical", ["AED"]),
+        ("tPA", "Chemical", []),
+        ("tpa", "Chemical", ["TPA"]),
+        ("KCl", "Chemical", ["KCL"]),
+        ("vWD", "Chemical", ["VWD"]),
+        ("d4T", "Chemical", ["D4T"]),
+        ("aPoB", "Chemical", ["ApoB"]),
+        ("AChE", "Disease", []),
+        ("Aches", "Disease", ["Ache"]),
     ],
 )
 def test_a_short_form_in_small_and_capital_letters_is_no_other_one(

@@ -170,6 +170,18 @@ def test_drugs_of_the_last_years_have_a_concept(
         ("MEN WITH CAP WERE TREATED.", "CAP", "Disease", "MESH:D000098968"),
         ("Two AEDs were given.", "AEDs", "Disease", ""),
         ("men had copd.", "copd", "Disease", "MESH:D029424"),
+        ("AChE was inhibited.", "AChE", "Disease", ""),
+        ("Patients with vWD bled.", "vWD", "Disease", "MONDO:0024574"),
+        ("They took 5-Fu daily.", "5-Fu", "Chemical", "MESH:D005472"),
+        ("Levels of 5-Ht fell.", "5-Ht", "Chemical", "MESH:D012701"),
+        ("They took d4T daily.", "d4T", "Chemical", "MESH:D018119"),
+        ("They took 3Tc daily.", "3Tc", "Chemical", "MESH:D019259"),
+        ("Rats received 4-Ap.", "4-Ap", "Chemical", "MESH:D015761"),
+        ("Rats received 3-Ma.", "3-Ma", "Chemical", "MESH:C025946"),
+        ("Rats received 2-Dg.", "2-Dg", "Chemical", "MESH:D003847"),
+        ("Rats received 2-Me.", "2-Me", "Chemical", "MESH:D008623"),
+        ("U2Os cells grew.", "U2Os", "CellLine", "cellosaurus:CVCL_0042"),
+        ("Men with MTb were treated.", "MTb", "Species", "NCBITaxon:1773"),
     ],
 )
 def test_a_short_form_is_not_one_in_another_case(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,8 +19,9 @@ from fascicle.linking.candidates import (
     REORDERED,
 )
 from fascicle.linking.index import NameIndex, type_bit
+from fascicle.linking.mixed_case import MixedCase
 from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
-from fascicle.terms.keys.characters import CasePolicy, case_fits, is_inflected, mixed_case_fits
+from fascicle.terms.keys.characters import CasePolicy, case_fits, is_inflected
 from fascicle.terms.keys.key import KeyReader, key
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.pack import Pack
@@ -46,8 +46,6 @@ _GREEK: Final = frozenset(
         "omega",
     ]
 )
-# types of symbols, which have other cases in other species, and of short forms of atlases: SNr
-_SYMBOLS: Final = frozenset(["Anatomy", *chain(*FAMILY_TYPES.items())])
 _OPPOSED: Final = frozenset(["hyper", "hypo", "non", "anti", "pre", "post", "pro"])
 _Lookup = tuple[str, str]  # string, or its key, and type
 _Rows = tuple[tuple[int, float], ...]  # of keys or terms, with how similar they are
@@ -83,6 +81,7 @@ class Finder:
         """Sets an open pack and its open index."""
         self.pack, self.index = pack, index
         self.reader = KeyReader() if index is None else index.reader
+        self._mixed_case = MixedCase(pack.active, self.reader)
         self._near: dict[_Lookup, _Rows] = {}
         self._types = {name: number for number, name in enumerate(pack.types)}
 
@@ -202,10 +201,14 @@ class Finder:
     ) -> Bools:
         """Returns whether each term can be meant by its string."""
         cases = (self.pack.active.flags[matches.terms] & layout.CASE).tolist()
-        rows = zip(matches.places.tolist(), matches.tiers.tolist(), names, cases, strict=True)
+        rows = zip(*(column.tolist() for column in matches[:3]), names, cases, strict=True)
         can = (
-            tier == EXACT or _can_be(surfaces[place], name, case, types[place] in _SYMBOLS)
-            for place, tier, name, case in rows
+            tier == EXACT
+            or (
+                _can_be(surfaces[place], name, case)
+                and self._mixed_case.fits(surfaces[place], types[place], term, name)
+            )
+            for place, term, tier, name, case in rows
         )
         return np.fromiter(can, dtype=np.bool_, count=len(names))
 
@@ -225,11 +228,11 @@ def _tiers(surfaces: Sequence[str], owners: Sequence[int], names: Sequence[str])
     return tiers
 
 
-def _can_be(surface: str, name: str, case: int, is_symbol: bool) -> bool:
+def _can_be(surface: str, name: str, case: int) -> bool:
     """True if a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word
-    ``hard`` ``HARD``, nor ``tPA`` ``TPA``. The case of symbols differs between species.
+    ``hard`` ``HARD``.
     """
-    if is_inflected(surface, name) or not mixed_case_fits(surface, name, is_symbol=is_symbol):
+    if is_inflected(surface, name):
         return False
     word = surface.lower()
     common = surface[1:] == word[1:] and (

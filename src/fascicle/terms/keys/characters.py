@@ -34,9 +34,6 @@ _POINTS: Final = range(
 _CONTROL: Final = re.compile(r"[\0-\x1f\x7f]")
 _SYMBOL: Final = 6  # letters and digits
 _SHORT: Final = 4
-_MIXED: Final = (
-    3  # letters and digits of a short form whose small and capital letters tell it apart
-)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -253,36 +250,13 @@ def is_inflected(text: str, surface: str) -> bool:
     return cased_letters(surface) not in (letters.upper(), letters.removesuffix("s").upper())
 
 
-def mixed_case_fits(text: str, surface: str, *, is_symbol: bool) -> bool:
-    """False if a short form with small letters behind capital ones tells by them that a name is
-    another one.
-
-    The ``s`` of the plural ``AEDs`` is none of ``AEDS``. Unless it is of a type with symbols, a
-    form of at most three letters and digits has its own case, but for the first letter of a name
-    that has small ones: ``tPA`` is not ``TPA``, nor ``CaP`` ``CAP``; nor is ``AChE`` the word
-    ``Ache``.
-
-    Args:
-        text: in a text, or given.
-        surface: the name.
-        is_symbol: whether the name is of a type with symbols.
+def is_mixed(text: str) -> bool:
+    """True for at most six letters and digits, capital and small ones as no word has them:
+    ``CaP``.
     """
     letters = cased_letters(text)
-    if len(letters) > _SYMBOL or letters in (
-        letters.upper(),
-        letters.capitalize(),
-        letters.lower(),
-    ):
-        return True
-    other = cased_letters(surface)
-    if letters[-1] == "s" and letters[:-1].isupper():
-        return other == letters or other.lower() != letters.lower()
-    if is_symbol:
-        return True
-    if len(letters) > _MIXED:
-        return letters[-1].islower() or not other[1:].islower()
-    own = letters if other.isupper() else letters[1:]
-    return other.removesuffix("s").endswith(own.removesuffix("s"))
+    plain = (letters.upper(), letters.capitalize(), letters.lower())
+    return len(letters) <= _SYMBOL and letters not in plain
 
 
 def is_symbol(surface: str) -> bool:
