@@ -111,6 +111,8 @@ def test_a_part_without_its_stem_is_no_gene(surface: str) -> None:
             ("AMPA receptors", "fplx:GRIA"),
             ("GABA-A receptors", "fplx:GABR"),
         ),
+        # plurals of capitals, whose keys differ from those of the singular
+        *(("GATAs", "fplx:GATA"), ("RHOs", "fplx:RHO"), ("PLA2s", "fplx:PLA2")),
     ],
 )
 def test_a_family_is_an_answer_and_marked(linker: Linker, name: str, curie: str) -> None:
@@ -124,6 +126,17 @@ def test_a_family_takes_no_gene_from_a_word_that_begins_a_sentence(linker: Linke
     for name in ("Cholinesterase", "troponin-I"):
         (link,) = links_of(linker, f"{name} was active in patients.", name)
         assert link.curie in {"NCBIGene:590", "NCBIGene:7137"}
+
+
+def test_a_gene_with_the_name_of_a_family_wins_nothing_by_another_that_goes(linker: Linker) -> None:
+    # CDC25C and RASGRF1 have the name as an alias, and no text here says which is meant
+    pair = "Cdc25 is phosphorylated by Chk1 and binds 14-3-3 proteins."
+    assert [link.curie for link in links_of(linker, pair, "Cdc25")] == ["fplx:CDC25"]
+    for name, curie in (("Cdc25", "NCBIGene:995"), ("chk", "NCBIGene:1119")):
+        (link,) = links_of(linker, f"We transfected HeLa cells with {name}.", name)
+        assert link.curie == curie
+        assert link.score is not None
+        assert link.score < 0.7
 
 
 @pytest.mark.parametrize(

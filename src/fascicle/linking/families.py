@@ -45,7 +45,7 @@ class Families:
 
         The name of the family is at least twice as probable, or that of the gene is of another
         species, and the gene is no member by its names; or it is six times as probable; or the
-        family alone has the name as written, or but for case, and the gene is no member by its
+        family alone has the name as written, or but for case, and no gene is a member by its
         symbol. So ``cyclin`` is not PCNA, nor ``FSH`` BRD2, nor ``Erk`` MAPK1, but ``Akt`` may be
         AKT1, and ``Notch`` NOTCH1.
         """
@@ -54,22 +54,25 @@ class Families:
         for at, label in zip(
             families.tolist(), self._pack.labels_at(candidates.concepts[families]), strict=True
         ):
-            own = np.arange(
-                *np.searchsorted(
-                    candidates.owners, [candidates.owners[at], candidates.owners[at] + 1]
-                )
-            )
-            loose = (candidates.priors[own] <= candidates.priors[at] / 2) | (
-                candidates.distance[own] == NAMESAKE
-            )
-            looser = own[~candidates.labels[own] & self._have_other_case(candidates, own, at)]
-            strangers.append(
-                looser[~self._are_members(candidates.concepts[looser], label, by_symbol=True)]
-            )
-            own = own[~candidates.labels[own] & loose]
-            member = self._are_members(candidates.concepts[own], label)
-            strangers.append(own[~member | (candidates.priors[own] <= candidates.priors[at] / 6)])
+            strangers += self._strangers_to(candidates, at, label)
         return np.concatenate(strangers)
+
+    def _strangers_to(self, candidates: Candidates, family: int, label: str) -> list[Ints]:
+        """Returns the strangers to one family, by its row and its label."""
+        starts = np.searchsorted(candidates.owners, candidates.owners[family] + np.arange(2))
+        own = np.arange(*starts)
+        genes, aliases = own[~self.are(candidates.concepts[own])], own[~candidates.labels[own]]
+        prior = candidates.priors[family]
+        loose = aliases[
+            (candidates.priors[aliases] <= prior / 2) | (candidates.distance[aliases] == NAMESAKE)
+        ]
+        member = self._are_members(candidates.concepts[loose], label)
+        loose = loose[~member | (candidates.priors[loose] <= prior / 6)]
+        looser = aliases[self._have_other_case(candidates, aliases, family)]
+        looser = looser[~self._are_members(candidates.concepts[looser], label, by_symbol=True)]
+        # a gene that is left would take the share of those that go
+        is_alone = np.isin(genes, np.concatenate([loose, looser])).all()
+        return [loose, looser] if is_alone else [loose]
 
     def _have_other_case(self, candidates: Candidates, genes: Ints, family: int) -> Bools:
         """Returns whether genes have the name of their unit by a later tier than a family: in

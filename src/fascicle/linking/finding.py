@@ -108,8 +108,12 @@ class Finder:
         matches = self._find_exact(surfaces, kinds)
         singular = [name.removesuffix("s") for name in surfaces]
         keys = zip(surfaces, singular, self.reader(surfaces), self.reader(singular), strict=True)
-        equal = [name if name != whole and own == other else "" for whole, name, own, other in keys]
-        plurals = self._find_exact(equal, kinds)
+        names = [
+            # keys keep the plural of some words in capitals: GATAs
+            name if name != whole and (own == other or not name[-1:].islower()) else ""
+            for whole, name, own, other in keys
+        ]
+        plurals = self._find_exact(names, kinds)
         order = np.argsort(np.concatenate([matches.places, plurals.places]), kind="stable")
         columns = zip(matches, plurals, strict=True)
         return FoundTerms._make(np.concatenate(pair)[order] for pair in columns)
