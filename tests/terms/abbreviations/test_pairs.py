@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Abbreviation, Document
-from fascicle.terms.abbreviations.definitions import FormMeanings
+from fascicle.terms.abbreviations.definitions import FormMeanings, abbreviations_in_capitals
 from fascicle.terms.abbreviations.pairs import Pair, Pairs, is_distinctive
 
 TEXT = (
@@ -144,3 +144,18 @@ def test_what_a_form_with_several_definitions_means(text: str, meanings: list[st
     document, form = Document(id="1", text=text), text[text.index("(") + 1 : text.index(")")]
     places = [at for at in range(len(text)) if text.startswith(form, at)]
     assert [FormMeanings(document).at(form, at) for at in places] == meanings
+
+
+@pytest.mark.parametrize(
+    ("text", "shorts"),
+    [
+        ("postoperative sore throat (post) was rare", ["post"]),
+        ("levels of cortisol (cor) rose", ["cor"]),
+        ("the gisen group (gruppo italiano di studi epidemiologici in nefrologia)", []),
+        ("methylprednisolone than for those given placebo (mean)", []),
+    ],
+)
+def test_capitals_make_short_forms_of_few_ordinary_words(text: str, shorts: list[str]) -> None:
+    document, capitals = Document(id="1", text=text), Document(id="1", text=text.upper())
+    places = abbreviations_in_capitals(document, capitals)
+    assert [text[slice(*short)] for short, _ in places] == shorts

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from fascicle.core.document import Abbreviation, Document
 from fascicle.core.lazy import cached_property
+from fascicle.core.mention import Span
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.terms.pack.priors import common_words
 
@@ -62,8 +63,9 @@ class FormMeanings:
 def abbreviations_in_capitals(document: Document, capitals: Document) -> tuple[Abbreviation, ...]:
     """Returns the abbreviations of a text that is read in capitals.
 
-    A word such as ``group`` is a short form only if the text as it is written defines it: it is
-    none in ``the gisen group (gruppo italiano di studi epidemiologici in nefrologia)``.
+    A word such as ``group`` is a short form only if the text as it is written defines it, or in
+    brackets behind no more words than it has letters: it is none in ``the gisen group (gruppo
+    italiano di studi epidemiologici in nefrologia)``.
 
     Args:
         document: as it is written.
@@ -73,12 +75,14 @@ def abbreviations_in_capitals(document: Document, capitals: Document) -> tuple[A
     return tuple(
         place
         for place in abbreviations_of(capitals)
-        if place in written or not _has_common_word(document.text[slice(*place[0])])
+        if place in written or _is_likely(document.text, *place)
     )
 
 
-def _has_common_word(short: str) -> bool:
-    return not common_words().keys().isdisjoint(short.lower().split())
+def _is_likely(text: str, short: Span, long: Span) -> bool:
+    form, words = text[slice(*short)].lower(), text[slice(*long)].split()
+    is_behind = long < short and len(words) <= len(form)
+    return is_behind or common_words().keys().isdisjoint(form.split())
 
 
 def read_definitions(
