@@ -673,7 +673,7 @@ def test_an_ambiguous_answer_is_shown_as_one(tmp_path: Path) -> None:
         ((), ("gold", "sys"), "gold", True),
         ((("score", "0.9"),), ("gold", "sys"), "sys", True),
         ((("score", "0.9"),), ("gold", "sys"), "gold", False),
-        ((("score", "0.9"),), ("gold",), "gold", False),
+        ((("score", "0.9"),), ("gold",), "gold", True),  # of a corpus that says how sure it is
         ((), ("sys",), "sys", True),
         ((), (), "gold", True),
     ],
@@ -685,7 +685,9 @@ def test_relations_between_concepts_are_written_with_their_source(
     source: str,
     stays: bool,
 ) -> None:
-    """docs/scores.md: beside gold mentions, those with a score are of the system."""
+    """docs/scores.md: beside gold mentions, those with a score are of the system that left mentions
+    or relations too.
+    """
     facts = (("entity1", "D1"), ("entity2", "D2"), *scored)
     document = Document(
         id="1",

@@ -338,6 +338,20 @@ def test_a_relation_of_a_finder_is_a_row_without_its_score(tmp_path: Path) -> No
     assert [one.attributes for one in same.relations] == [ENDS, (*ENDS, ("novel", "No"))]
 
 
+def test_a_relation_is_one_row_also_if_it_is_stated_with_and_without_prefixes(
+    tmp_path: Path,
+) -> None:
+    # gold may have bare identifiers where a finder names concepts as the mentions are linked
+    mentions = tuple(
+        Mention(((at, at + 1),), "X", links=(parse_link(f"MESH:D{at + 1}"),)) for at in range(2)
+    )
+    full = (("entity1", "MESH:D1"), ("entity2", "MESH:D2"))
+    relations = tuple(Relation(type="CID", attributes=ends) for ends in (ENDS, full))
+    document = Document(id="1", text="ab", mentions=mentions, relations=relations)
+    assert write(tmp_path / "b", [document], format="pubtator").losses == {"relations": 1}
+    assert (tmp_path / "b").read_text().count("CID") == 1
+
+
 @pytest.mark.parametrize("score", [(), (("score", "0.9"),)])
 def test_a_relation_of_gold_and_finder_is_one_row(
     tmp_path: Path, score: tuple[tuple[str, str], ...]

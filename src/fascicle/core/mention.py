@@ -12,7 +12,7 @@ import math
 import re
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import quote
 
@@ -387,20 +387,6 @@ class Relation(
     def sources(self) -> frozenset[str]:
         """Sources of the mentions; none of a relation between concepts."""
         return frozenset(key[0] for key in self.keys)
-
-
-def is_of_gold(relation: Relation, sources: Collection[str] = ()) -> bool:
-    """True if a relation is of the gold: if all its mentions are. One between concepts names no
-    source: it is of the gold unless it has a score, as models write, or stands where there are
-    mentions of others alone.
-
-    Args:
-        relation: of a document.
-        sources: of the mentions where it stands; empty if they say nothing.
-    """
-    if relation.arguments:
-        return relation.sources == {GOLD}
-    return not is_scored(relation) and (not sources or GOLD in sources)
 
 
 def is_scored(relation: Relation) -> bool:

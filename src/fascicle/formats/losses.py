@@ -9,7 +9,7 @@ writer counts the losses, also under the codes of `LOSSES`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
@@ -21,7 +21,8 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document, Link, Mention, Relation
 from fascicle.core.lazy import cached_property
-from fascicle.core.mention import AMBIGUOUS, is_of_gold
+from fascicle.core.mention import AMBIGUOUS
+from fascicle.core.owners import gold_relations
 from fascicle.core.wording import typo_hint
 from fascicle.errors import LossError, UsageError
 from fascicle.formats.report import Named, WriteReport
@@ -122,7 +123,8 @@ class HeldFields:
 
     def links(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
         """Returns links without those of their facts that the format does not hold, which are not
-        counted; a link without a place in the format stays, for it is counted when it is written.
+        counted, nor is that there is no concept; an ambiguous link without a place in the format
+        stays, for it is counted when it is written.
         """
         if not links or not self.lacking & OF_LINKS:
             return links
@@ -132,6 +134,7 @@ class HeldFields:
         return tuple(
             link if link.tier == AMBIGUOUS else msgspec.structs.replace(link, **empty)
             for link in links
+            if not link.nil or "nil-links" in self.fields
         )
 
     @cached_property
@@ -269,11 +272,11 @@ def _with_relations(document: Document, holds: HeldFields, report: WriteReport) 
     """
     part = representable_part(document.having(relations=()), holds, report)
     keys = {mention.key for mention in part.mentions}
+    own = _of_the_only(document, holds.only)
     whole = tuple(
         relation
         for relation in document.relations
-        if keys.issuperset(relation.keys)
-        and (relation.arguments or _is_of_the_only(relation, document, holds.only))
+        if keys.issuperset(relation.keys) and (relation.arguments or relation in own)
     )
     relations = whole if "relations" in holds.fields else ()
     # A file with the answer of one system says nothing of what others said about their mentions.
@@ -283,12 +286,13 @@ def _with_relations(document: Document, holds: HeldFields, report: WriteReport) 
     return part.having(relations=relations)
 
 
-def _is_of_the_only(relation: Relation, document: Document, only: tuple[str, ...] | None) -> bool:
-    """True if a relation between concepts is of the gold or of the system that is written."""
+def _of_the_only(document: Document, only: tuple[str, ...] | None) -> Collection[Relation]:
+    """Returns the relations of the gold or of the system that is written."""
     if only is None:
-        return True
-    sources = {mention.source for mention in document.mentions}
-    return GOLD in only if is_of_gold(relation, sources) else set(only) != {GOLD}
+        return document.relations
+    of_gold = gold_relations(document)
+    of_systems = [relation for relation in document.relations if relation not in of_gold]
+    return [*of_gold * (GOLD in only), *of_systems * (set(only) != {GOLD})]
 
 
 def _held_mentions(

@@ -27,18 +27,20 @@ def relation_in(columns: Sequence[str]) -> Relation:
 
 def relation_rows(document: Document, report: WriteReport) -> Iterator[str]:
     """Yields relations between concepts as rows, which have no column for further attributes, such
-    as the score of a finder. A relation that gold and finder agree on is one row.
+    as the score of a finder. A relation that gold and finder agree on is one row, also if one of
+    them names the concepts without their prefix.
     """
-    rows = set[str]()
-    concepts = {name for link in _links(document) for name in (link.id, link_text(link))}
+    rows = set[tuple[str, ...]]()
+    full = {name: link_text(link) for link in _links(document) for name in _spellings(link)}
     for relation in document.relations:
-        columns = _relation_columns(relation, concepts)
+        columns = _relation_columns(relation, full.keys())
+        key = (relation.type, *(full.get(value, value) for _, value in columns))
         row = "\t".join([document.id, relation.type, *(value for _, value in columns)])
         is_row = len(columns) >= 2 and not NUMBER.fullmatch(relation.type)
         in_line = replace(relation, attributes=columns)
-        is_row = is_row and row not in rows and not NOT_IN_LINES.search(row)
+        is_row = is_row and key not in rows and not NOT_IN_LINES.search(row)
         if is_row and relation_in(row.split("\t")) == in_line:
-            rows.add(row)
+            rows.add(key)
             yield row
             if count := len(set(relation.attributes) - set(columns)):
                 report.lose("attributes", document, count=count)
@@ -48,6 +50,11 @@ def relation_rows(document: Document, report: WriteReport) -> Iterator[str]:
 
 def _links(document: Document) -> Iterator[Link]:
     return (link for mention in document.mentions for link in mention.links)
+
+
+def _spellings(link: Link) -> tuple[str, str]:
+    """Returns what a relation may call a concept: with its prefix, and bare."""
+    return link_text(link), link.id
 
 
 def _relation_columns(relation: Relation, concepts: Collection[str]) -> tuple[tuple[str, str], ...]:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import msgspec
 
-from fascicle.core.document import Document
+from fascicle.core.document import GOLD, Document
 from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import suffix
+from fascicle.core.owners import gold_relations
 from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.catalogue import ANNOTATED, EARLIER, FORMATS, READABLE, format_of_output
@@ -493,13 +494,21 @@ def _wants_colour(choice: str, path: str) -> bool:
 
 
 def select_source(documents: Iterable[Document], source: str | None) -> Iterator[Document]:
-    """Yields the documents with the mentions of one source alone; ``None`` for all."""
+    """Yields the documents with the mentions of one source alone, and its relations between
+    concepts; ``None`` for all.
+    """
     for document in documents:
-        yield (
-            document
-            if source is None
-            else msgspec.structs.replace(document, mentions=document.layer(source))
-        )
+        yield document if source is None else _of_source(document, source)
+
+
+def _of_source(document: Document, source: str) -> Document:
+    of_gold = gold_relations(document)
+    relations = tuple(
+        relation
+        for relation in document.relations
+        if relation.arguments or (relation in of_gold) == (source == GOLD)
+    )
+    return msgspec.structs.replace(document, mentions=document.layer(source), relations=relations)
 
 
 def predictions_request(args: Any) -> WriteRequest:

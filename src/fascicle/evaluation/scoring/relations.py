@@ -10,13 +10,14 @@ of a relation between concepts are their identifiers, in any order.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
 from fascicle.core.document import GOLD, Document, Relation
-from fascicle.core.mention import CONCEPTS, RELATE, is_of_gold, is_scored, link_text
+from fascicle.core.mention import CONCEPTS, RELATE, is_scored, link_text
+from fascicle.core.owners import gold_relations
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.inputs import only_source
 from fascicle.evaluation.scoring.scores import Counts, Scores, check_documents, scores_of
@@ -104,8 +105,8 @@ def _sides(
     )
     gold, predicted = documents
     return (
-        _identities(gold, identify, is_of_gold),
-        _identities(predicted, identify, _is_of_system(predicted, source)),
+        _identities(gold, identify, gold_relations),
+        _identities(predicted, identify, _of_system(predicted, source)),
     )
 
 
@@ -121,7 +122,7 @@ def _sources(documents: Iterable[Document]) -> set[str]:
 def _identities(
     documents: Iterable[Document],
     identify: Callable[[Relation], ComparedRelation],
-    is_own: Callable[[Relation], bool],
+    own: Callable[[Document], Iterable[Relation]],
 ) -> _Side:
     """Returns document id -> its own relations as they are compared."""
     relations: _Side = {}
@@ -130,25 +131,32 @@ def _identities(
             raise InputError(
                 f"the document id {document.id!r} occurs twice; give each document an id of its own"
             )
-        relations[document.id] = list(map(identify, filter(is_own, document.relations)))
+        relations[document.id] = list(map(identify, own(document)))
     return relations
 
 
-def _is_of_system(documents: Sequence[Document], source: str) -> Callable[[Relation], bool]:
-    """Returns whether a relation of documents is of the system with a source. A finder of relations
-    between gold mentions leaves those of the gold beside its own, which have scores.
+def _of_system(
+    documents: Sequence[Document], source: str
+) -> Callable[[Document], Iterable[Relation]]:
+    """Returns what gives the relations of the system with a source. A finder of relations between
+    gold mentions leaves those of the gold beside its own, which have scores.
     """
     source, sources = source or _source(documents), _sources(documents)
     is_related = source == GOLD and any(map(_has_found, documents))
 
-    def is_own(relation: Relation) -> bool:
-        if is_related:
-            return relation.sources <= {GOLD} and is_scored(relation)
-        if relation.arguments or source == GOLD:
-            return relation.sources <= {source}
-        return not is_of_gold(relation, sources)
+    def own(document: Document) -> Iterator[Relation]:
+        of_gold = gold_relations(document, sources)
+        for relation in document.relations:
+            if is_related:
+                is_own = relation.sources <= {GOLD} and is_scored(relation)
+            elif relation.arguments or source == GOLD:
+                is_own = relation.sources <= {source}
+            else:
+                is_own = relation not in of_gold
+            if is_own:
+                yield relation
 
-    return is_own
+    return own
 
 
 def _has_found(document: Document) -> bool:

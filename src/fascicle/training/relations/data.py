@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from fascicle.core.arrays import Bools, Floats, Ints, unique_values
 from fascicle.core.document import GOLD, Document, Mention, Relation
-from fascicle.core.mention import CONCEPTS, is_of_gold, link_text
+from fascicle.core.mention import CONCEPTS, link_text
+from fascicle.core.owners import gold_relations
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import JudgedMentions
 from fascicle.models.relations import NAME
@@ -35,11 +36,6 @@ _PAIRS = "between mentions of which no pair is read"
 _LABELS = "of a type that train lacks"
 _FOUND = "of a system, not of the gold"
 _SECOND = "beside another relation of the same ends"
-
-
-def gold_relations(document: Document) -> list[Relation]:
-    """Returns the relations of the gold."""
-    return list(filter(is_of_gold, document.relations))
 
 
 def related_types(documents: Sequence[Document]) -> tuple[tuple[str, str], ...]:

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.files.atomic import rewritable_folder
+from fascicle.core.owners import gold_relations
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, RecipeError
 from fascicle.evaluation.calibration.fitting import fit_temperature
@@ -45,7 +46,6 @@ from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.relations.data import (
     GoldLabels,
     Learnable,
-    gold_relations,
     judge_statements,
     learnable,
     missed_notes,
@@ -262,6 +262,6 @@ def _scores(finder: RelationFinder, documents: Sequence[Document]) -> tuple[Scor
         document.having(relations=patch.relations)
         for document, patch in zip(documents, patches, strict=True)
     ]
-    gold = [document.having(relations=tuple(gold_relations(document))) for document in documents]
+    gold = [document.having(relations=gold_relations(document)) for document in documents]
     strict = score_relations(gold, predicted, source=GOLD)
     return strict, score_relations(gold, predicted, source=GOLD, ends_only=True)
