@@ -12,7 +12,6 @@ from fascicle.core.document import Abbreviation, Document
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span
 from fascicle.terms.abbreviations.finder import abbreviations_of
-from fascicle.terms.pack.priors import common_words
 
 _LINKS: Final = frozenset(("of", "and", "the", "in", "for", "to"))
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -82,6 +81,9 @@ def abbreviations_in_capitals(document: Document, capitals: Document) -> tuple[A
 def _is_likely(text: str, short: Span, long: Span) -> bool:
     form, words = text[slice(*short)].lower(), text[slice(*long)].split()
     is_behind = long < short and len(words) <= len(form)
+    # imported here, since only texts without capitals need the words of packs
+    from fascicle.terms.pack.priors import common_words
+
     return is_behind or common_words().keys().isdisjoint(form.split())
 
 
