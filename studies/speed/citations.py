@@ -42,10 +42,10 @@ import fascicle.runtime.ruled as ruling
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.records import Shard, ShardMarker
 from fascicle.pipeline.running.run import Run
-from fascicle.pipeline.running.shard_worker import OpenWorker, ShardWorker
+from fascicle.pipeline.running.shard_worker import ShardWorker
 from fascicle.pipeline.workers import freeze_loaded
 from studies.common import MODELS, write_result
-from studies.speed.clock import Clock, TimedScorer
+from studies.speed.clock import Clock, SameProcess, TimedScorer
 
 MEDLINE = "raw-xml/medline16n0902.xml.gz"
 ABSTRACTS = "text-abstracts/abstracts.jsonl.gz"
@@ -148,17 +148,8 @@ def _set_text(citation: ElementTree.Element, pmid: int, title: str, abstract: st
         one.text = ". ".join(sentences[at * share : (at + 1) * share])
 
 
-class _Here:
-    """A pool whose worker is this process, so that one clock sees all."""
-
-    def __init__(self, open_worker: OpenWorker, **_: object) -> None:
-        self._open = open_worker
-
-    def __enter__(self) -> _Here:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
+class _Frozen(SameProcess):
+    """A pool of this process, which keeps what is loaded from the search for unused objects."""
 
     def run(
         self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]
@@ -181,7 +172,7 @@ def measured(path: Path, model: str) -> dict[str, Any]:
         pipeline.write_text(PIPELINE.format(model=model, shard=2_000), encoding="utf-8")
         with watched(clock), clock.stage(OTHERS):
             opener = PipelineOpener(given=str(pipeline))
-            totals = Run.of([str(path)], opener, str(Path(folder) / "out"), pool=_Here).do()
+            totals = Run.of([str(path)], opener, str(Path(folder) / "out"), pool=_Frozen).do()
         parts = sorted((Path(folder) / "out").glob("part-*"))
         size = sum(part.stat().st_size for part in parts)
     return {
@@ -210,7 +201,7 @@ def updated(path: Path, model: str, changed: int) -> dict[str, Any]:
                     [*map(str, inputs)],
                     PipelineOpener(given=str(pipeline)),
                     f"{folder}/out",
-                    pool=_Here,
+                    pool=_Frozen,
                 )
                 done = run.do(update=True).done
             if done != count:

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from studies.speed.clock import Clock, TimedScorer
+from studies.speed.clock import Clock, SameProcess, TimedScorer
 from studies.speed.workers import Worker
 
 # What imports Fascicle is imported where it is used: a worker has that of another build.
@@ -130,24 +130,6 @@ def measure(
 _ALONE: Final = MappingProxyType({"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"})
 
 
-class _Here:
-    """A pool whose worker is this process, so that one clock sees all."""
-
-    def __init__(self, open_worker: Any, **_: object) -> None:
-        self._open = open_worker
-
-    def __enter__(self) -> _Here:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-    def run(self, shards: Any, *, tick: object) -> Any:
-        """Does the shards one after the other."""
-        del tick
-        yield from map(self._open().process, shards)
-
-
 def _run(folder: Path) -> dict[str, float]:
     """CPU seconds of a run without its network, and without opening the model."""
     import fascicle.pipeline.loading as opening
@@ -172,7 +154,7 @@ def _run(folder: Path) -> dict[str, float]:
     try:
         with tempfile.TemporaryDirectory() as out, clock.stage("rest"):
             opener = opening.PipelineOpener(given=str(folder / "pipeline.toml"))
-            Run.of([str(folder / "citations.xml.gz")], opener, f"{out}/run", pool=_Here).do()
+            Run.of([str(folder / "citations.xml.gz")], opener, f"{out}/run", pool=SameProcess).do()
     finally:
         for owner, name, work in before:
             setattr(owner, name, work)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from fascicle.core.document import Document
 from fascicle.core.mention import GOLD, RELATE, Relation, is_scored
@@ -11,9 +11,16 @@ from fascicle.core.mention import GOLD, RELATE, Relation, is_scored
 def gold_relations(
     document: Document, sources: Collection[str] | None = None
 ) -> tuple[Relation, ...]:
-    """Returns the relations of the gold. One of mentions is, if all of them are. One between
-    concepts names no source: it is, unless mentions of systems stand there alone, or it has a score
-    where a finder of relations added to the gold.
+    """Returns the relations of the gold; see `gold_test`."""
+    return tuple(filter(gold_test(document, sources), document.relations))
+
+
+def gold_test(
+    document: Document, sources: Collection[str] | None = None
+) -> Callable[[Relation], bool]:
+    """Returns what is true for the relations of a document that are of the gold. One of mentions
+    is, if all of them are. One between concepts names no source: it is, unless mentions of systems
+    stand there alone, or it has a score where a finder of relations added to the gold.
 
     Args:
         document: with all its mentions.
@@ -23,15 +30,13 @@ def gold_relations(
         sources = {mention.source for mention in document.mentions}
     has_gold = not sources or GOLD in sources
     is_mixed = not set(sources) <= {GOLD} or _has_added(document)
-    return tuple(
-        relation
-        for relation in document.relations
-        if (
-            relation.sources == {GOLD}
-            if relation.arguments
-            else has_gold and not (is_mixed and is_scored(relation))
-        )
-    )
+
+    def is_of_gold(relation: Relation) -> bool:
+        if relation.arguments:
+            return relation.sources == {GOLD}
+        return has_gold and not (is_mixed and is_scored(relation))
+
+    return is_of_gold
 
 
 def _has_added(document: Document) -> bool:

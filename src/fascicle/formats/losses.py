@@ -9,7 +9,7 @@ writer counts the losses, also under the codes of `LOSSES`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
@@ -22,7 +22,7 @@ import msgspec
 from fascicle.core.document import GOLD, Document, Link, Mention, Relation
 from fascicle.core.lazy import cached_property
 from fascicle.core.mention import AMBIGUOUS
-from fascicle.core.owners import gold_relations
+from fascicle.core.owners import gold_test
 from fascicle.core.wording import typo_hint
 from fascicle.errors import LossError, UsageError
 from fascicle.formats.report import Named, WriteReport
@@ -272,11 +272,11 @@ def _with_relations(document: Document, holds: HeldFields, report: WriteReport) 
     """
     part = representable_part(document.having(relations=()), holds, report)
     keys = {mention.key for mention in part.mentions}
-    own = _of_the_only(document, holds.only)
+    is_chosen = _is_of_the_only(document, holds.only)
     whole = tuple(
         relation
         for relation in document.relations
-        if keys.issuperset(relation.keys) and (relation.arguments or relation in own)
+        if keys.issuperset(relation.keys) and (relation.arguments or is_chosen(relation))
     )
     relations = whole if "relations" in holds.fields else ()
     # A file with the answer of one system says nothing of what others said about their mentions.
@@ -286,13 +286,12 @@ def _with_relations(document: Document, holds: HeldFields, report: WriteReport) 
     return part.having(relations=relations)
 
 
-def _of_the_only(document: Document, only: tuple[str, ...] | None) -> Collection[Relation]:
-    """Returns the relations of the gold or of the system that is written."""
+def _is_of_the_only(document: Document, only: tuple[str, ...] | None) -> Callable[[Relation], bool]:
+    """Returns what is true for relations of the gold, or of the system, that is written."""
     if only is None:
-        return document.relations
-    of_gold = gold_relations(document)
-    of_systems = [relation for relation in document.relations if relation not in of_gold]
-    return [*of_gold * (GOLD in only), *of_systems * (set(only) != {GOLD})]
+        return lambda _: True
+    is_of_gold, gold, systems = gold_test(document), GOLD in only, set(only) != {GOLD}
+    return lambda relation: gold if is_of_gold(relation) else systems
 
 
 def _held_mentions(

@@ -15,7 +15,7 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import suffix
-from fascicle.core.owners import gold_relations
+from fascicle.core.owners import gold_test
 from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.catalogue import ANNOTATED, EARLIER, FORMATS, READABLE, format_of_output
@@ -502,11 +502,11 @@ def select_source(documents: Iterable[Document], source: str | None) -> Iterator
 
 
 def _of_source(document: Document, source: str) -> Document:
-    of_gold = gold_relations(document)
+    is_of_gold = gold_test(document)
     relations = tuple(
         relation
         for relation in document.relations
-        if relation.arguments or (relation in of_gold) == (source == GOLD)
+        if relation.arguments or is_of_gold(relation) == (source == GOLD)
     )
     return msgspec.structs.replace(document, mentions=document.layer(source), relations=relations)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from fascicle.core.document import GOLD, Document, Relation
 from fascicle.core.mention import CONCEPTS, RELATE, is_scored, link_text
-from fascicle.core.owners import gold_relations
+from fascicle.core.owners import gold_relations, gold_test
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.inputs import only_source
 from fascicle.evaluation.scoring.scores import Counts, Scores, check_documents, scores_of
@@ -145,14 +145,14 @@ def _of_system(
     is_related = source == GOLD and any(map(_has_found, documents))
 
     def own(document: Document) -> Iterator[Relation]:
-        of_gold = gold_relations(document, sources)
+        is_of_gold = gold_test(document, sources)
         for relation in document.relations:
             if is_related:
                 is_own = relation.sources <= {GOLD} and is_scored(relation)
             elif relation.arguments or source == GOLD:
                 is_own = relation.sources <= {source}
             else:
-                is_own = relation not in of_gold
+                is_own = not is_of_gold(relation)
             if is_own:
                 yield relation
 
